@@ -1,7 +1,7 @@
-"""What tools do, in words: one table for every screen, by the key that a tool's label names.
+"""What tools do, in words: one table for every screen, by the key in a tool's label.
 
-The front end's copy, which goes through its translation, is written by `onyx_jupyter.server.screen_words`. In front of
-what it is done to, the words make one line: `Ran` and `ls -la`.
+`onyx_jupyter.server.screen_words` writes the front end's copy, which is translated there. In front of its object, a
+verb makes one line: `Ran` and `ls -la`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """While it goes on, and when it is done; `many` is the same for several, with their number in place of `%1`."""
+    """While it runs, and when it is done; `many` is the same for several, with `%1` for their number."""
 
     doing: str
     done: str
@@ -74,7 +74,7 @@ ACTIONS: Mapping[str, Words] = {
 
 
 def words_of(action: str, count: int | None, *, is_over: bool) -> str | None:
-    """The verb for it, in English; None for a key that the table does not have."""
+    """The verb in English; None for a key that is not in the table."""
     words = ACTIONS.get(action)
     if words is None:
         return None

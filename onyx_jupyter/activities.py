@@ -1,4 +1,4 @@
-"""What a tool says it does, as a label made of a call's arguments. It knows no tool and no words."""
+"""How a tool describes itself: a label made from a call's arguments."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Opens = Literal["file", "memory"]
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """`action` is a key of the table in `action_words`, `of` the argument that it is done to, or several with spaces.
+    """`action` is a key of the table in `action_words`, `of` the argument that it applies to, or several with spaces.
 
-    `when` holds (argument, value, action): the first of them whose argument has that value names the action instead.
-    `counted` is the argument whose different items are counted. `opens` is what a screen may lead to when it is done:
-    the file or the lines of memory that `path` names. `otherwise` stands where `of` is left out.
+    `when` holds (argument, value, action): the first entry whose argument has that value provides the action instead.
+    `counted` is the argument whose distinct items are counted. `opens` is what a screen may link to when it is done:
+    the file or the lines of memory given by `path`. `otherwise` is shown if `of` is omitted.
     """
 
     action: str
@@ -30,7 +30,7 @@ class Activity:
     otherwise: str = ""
 
     def label(self, arguments: Mapping[str, Any], *, is_done: bool = False) -> Label:
-        """Of a call with these arguments, which may be anything that a model sent."""
+        """The label of a call with these arguments, which may be anything that a model sent."""
         named = (action for name, value, action in self.when if arguments.get(name) == value)
         items = arguments.get(self.counted) if self.counted else None
         return Label(
@@ -55,7 +55,7 @@ class Activity:
 
 
 def cell_links(arguments: Mapping[str, Any]) -> tuple[Link, ...]:
-    """To the cell that a call names."""
+    """Links to the cell that a call names."""
     path, cell_id = arguments.get("path"), arguments.get("cellId")
     if not isinstance(path, str) or not path or not isinstance(cell_id, str) or not cell_id:
         return ()

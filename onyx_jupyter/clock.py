@@ -1,4 +1,4 @@
-"""Time and ids, handed to whoever needs them so that tests can hold both still. It never sleeps or schedules."""
+"""Time and ids, injected so that tests can control both."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Clock(Protocol):
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never run backwards; only differences mean something."""
+        """Seconds that never run backwards; only differences are meaningful."""
         ...
 
 
@@ -41,7 +41,7 @@ def timestamp(moment: datetime) -> str:
 
 
 class IdSource:
-    """Makes ULIDs: 26 characters that sort by the millisecond of their making, and by order of making within one.
+    """Makes ULIDs: 26 characters that sort by the millisecond of creation, and by order of creation within one.
 
     Source: https://github.com/ulid/spec (monotonic variant).
     """

@@ -1,20 +1,20 @@
-"""Every error that Onyx raises on purpose. It never holds messages for one surface: a door translates them.
+"""Every error that Onyx raises on purpose. Messages suit no particular interface; the interfaces translate them.
 
 OnyxError                  what failed, with which value, and what to do next
 ├── ConfigError            onyx.json or the environment (key, value, line)
-├── StorageError           the disk said no (full, read-only, locked)
+├── StorageError           the disk refused (full, read-only, locked)
 ├── InvalidRequest         a caller's parameter is wrong (field)
-├── Forbidden              a caller may not ask for that (scope)
-├── NotFound               a session, run, approval, agent or model that is not there
+├── Forbidden              the caller lacks permission (scope)
+├── NotFound               a session, run, approval, agent or model that does not exist
 ├── SessionBusy            another server is running this session
-├── AlreadyResolved        an approval that somebody or something answered before
-├── ProjectFileChanged     a project's instructions are not those that a person was shown
-├── OutOfTime              a run worked for longer than it may
+├── AlreadyResolved        an approval that was answered before
+├── ProjectFileChanged     a project's instructions differ from those the user was shown
+├── OutOfTime              a run exceeded its time limit
 ├── DocumentUnreadable     a file or page that cannot be read as a document
-├── ReadingUnavailable     documents cannot be read now, whatever they hold
-├── MagicError             what was asked in a cell cannot be done (code: usage, variable, no_server, …)
+├── ReadingUnavailable     documents cannot be read now, whatever they contain
+├── MagicError             a request in a cell cannot be done (code: usage, variable, no_server, …)
 ├── ModelError             a provider failed (code, hint, retry_after_s)
-│   └── EmptyAnswer        a model answered neither words nor a call
+│   └── EmptyAnswer        a model answered with neither words nor a call
 └── ToolError              a tool failed: becomes a result for the model, never the end of a turn
     ├── InvalidArguments   the call does not match the tool's schema
     ├── PathNotAllowed     outside the allowed roots
@@ -43,9 +43,9 @@ ModelErrorCode = Literal[
 
 
 class OnyxError(Exception):
-    """Base of all errors raised on purpose; `str(error)` is fit for a person to read.
+    """Base of all errors raised on purpose; `str(error)` is readable for people.
 
-    `own_words` says that the message quotes nobody but whoever called: without it a model reads the message fenced.
+    `own_words` says that the message quotes nobody but the caller: otherwise a model reads the message fenced.
     """
 
     code = "error"
@@ -58,7 +58,7 @@ class OnyxError(Exception):
             self.hint = hint
 
     def in_own_words(self) -> Self:
-        """The error itself, which says of its message that it quotes nobody but whoever called."""
+        """The error itself, after declaring that its message quotes nobody but the caller."""
         self.own_words = True
         return self
 
@@ -81,7 +81,7 @@ class StorageError(OnyxError):
 
 
 class EmbeddingError(OnyxError):
-    """No vectors could be made of a text, or those that came are none (NaN, another dimension)."""
+    """No vectors could be made for a text, or they are invalid (NaN, another dimension)."""
 
     code = "embedding"
 
@@ -91,7 +91,7 @@ class EmbeddingError(OnyxError):
 
 
 class IndexUnavailable(OnyxError):
-    """The search index cannot be used now; the files that it was made from are untouched."""
+    """The search index cannot be used now; the files that it was made from are intact."""
 
     code = "index"
 
@@ -107,19 +107,19 @@ class InvalidRequest(OnyxError):
 
 
 class Forbidden(OnyxError):
-    """This caller may not ask for that; another one may."""
+    """This caller lacks permission; another one may have it."""
 
     code = "forbidden"
 
 
 class FeatureUnavailable(OnyxError):
-    """A feature of this server could not be made or started; the others work."""
+    """A feature of this server could not be created or started; the others work."""
 
     code = "feature_unavailable"
 
 
 class NotFound(OnyxError):
-    """What was asked for does not exist."""
+    """The requested item does not exist."""
 
     code = "not_found"
 
@@ -137,7 +137,7 @@ class AlreadyResolved(OnyxError):
 
 
 class ProjectFileChanged(OnyxError):
-    """A project's instructions hold something else than what a person was shown and decided about."""
+    """A project's instructions differ from what the user was shown and decided about."""
 
     code = "project_file_changed"
 
@@ -149,31 +149,31 @@ class OutOfTime(OnyxError):
 
 
 class DocumentUnreadable(OnyxError):
-    """A document cannot be read: what is wrong with it, and what to do. Which one, the caller knows."""
+    """A document cannot be read: what is wrong with it, and what to do. The caller knows which one."""
 
     code = "document"
 
 
 class ReadingUnavailable(OnyxError):
-    """The process that reads documents does not start; none of them is to blame, and they are untouched."""
+    """The process that reads documents does not start; the documents are not at fault, and are intact."""
 
     code = "reading"
 
 
 class MagicError(OnyxError):
-    """What was asked in a cell cannot be done. IPython shows the words alone: a stack would say nothing to a person."""
+    """A request in a cell cannot be done. IPython shows only the message: a stack would not help the user."""
 
     def __init__(self, code: str, message: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.code = code
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython asks an error for in place of its stack."""
+        """What IPython shows for the error instead of its stack."""
         return [f"Onyx: {self}", *([self.hint] if self.hint else [])]
 
 
 class ModelError(OnyxError):
-    """A provider failed. `retry_after_s` is its own wish, in seconds; `permanent`: the same call would fail again."""
+    """A provider failed. `retry_after_s` is the wait it asks for, in seconds; `permanent`: a retry would fail."""
 
     code: ModelErrorCode
 
@@ -207,7 +207,7 @@ class ToolError(OnyxError):
 
 
 class InvalidArguments(ToolError):
-    """The call's arguments do not match the tool's schema; `wrong` names those of them that it is about, if known."""
+    """The call's arguments do not match the tool's schema; `wrong` names the arguments concerned, if known."""
 
     code = "invalid_arguments"
     own_words = True
@@ -225,7 +225,7 @@ class PathNotAllowed(ToolError):
 
 
 class MemoryConflict(ToolError):
-    """A memory file holds something else than what a change of it was made from; `checksum` is what it holds now."""
+    """A memory file changed since the content that a change was based on; `checksum` is of its current content."""
 
     code = "memory_conflict"
     own_words = True
@@ -243,7 +243,7 @@ class AddressNotAllowed(ToolError):
 
 
 class SkillNotReady(ToolError):
-    """A skill that is not trusted, lacks something or cannot be read. `state` is the skill's."""
+    """A skill that is not trusted, has missing requirements or cannot be read. `state` is the skill's."""
 
     def __init__(self, state: str, message: str) -> None:
         super().__init__(message)
@@ -251,7 +251,7 @@ class SkillNotReady(ToolError):
 
 
 class NotebookError(ToolError):
-    """A notebook operation failed. `data` holds what a caller needs to go on (for `stale`: the current source)."""
+    """A notebook operation failed. `data` holds what a caller needs to continue (for `stale`: the current source)."""
 
     def __init__(self, code: str, message: str, *, data: dict[str, object] | None = None) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What happens during a run, as typed events. Field names, in camelCase, are the socket's own."""
+"""What happens during a run, as typed events. Field names, in camelCase, are those of the socket."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Decision = Literal["approved", "denied", "expired", "aborted"]
 QuestionOutcome = Literal["answered", "declined", "expired", "aborted"]
 
 SkillAnswer = Literal["trusted", "declined", "expired", "gone", "unusable"]
-"""How the question of a cell for a skill ended; `gone` with the cell."""
+"""How the question of a cell about a skill ended; `gone` if the cell disappeared."""
 
 
 def to_camel(name: str) -> str:
@@ -39,9 +39,9 @@ class ChatDelta:
 
 @dataclass(frozen=True, slots=True)
 class ChatThought:
-    """A piece of what the model thinks, which is no part of the answer.
+    """A piece of what the model thinks, which is not part of the answer.
 
-    `seconds` comes with the last piece: how long it thought. `was_said` means that this very text went out as the last
+    `seconds` comes with the last piece: how long it thought. `was_said` means that this very text was sent as the last
     words of the answer, and is taken back.
     """
 
@@ -54,7 +54,7 @@ class ChatThought:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """`activity` is what the tool says it does; one that says nothing is known by its name."""
+    """`activity` is how the tool describes the call; a tool without a description is shown by its name."""
 
     name: ClassVar[str] = "tool.started"
     run_id: str
@@ -66,7 +66,7 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolProgress:
-    """A line about work under way. Before the first word of an answer the tool is `model` and `call_id` is empty."""
+    """A line about work in progress. Before the first word of an answer the tool is `model` and `call_id` is empty."""
 
     name: ClassVar[str] = "tool.progress"
     run_id: str
@@ -77,9 +77,9 @@ class ToolProgress:
 
 @dataclass(frozen=True, slots=True)
 class ToolDraft:
-    """A piece of the cell that the model is writing, before there is a call; the call, or words, take its place.
+    """A piece of the cell that the model is writing, before there is a call; the call, or words, replace it.
 
-    With `begins`, what came so far is thrown away.
+    With `begins`, what came so far is discarded.
     """
 
     name: ClassVar[str] = "tool.draft"
@@ -90,9 +90,9 @@ class ToolDraft:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """`status` is that of the transcript; `input` is absent where it is ok: what never began had no `tool.started`.
+    """`status` is as in the transcript; `input` is absent if it is ok: a call that never began had no `tool.started`.
 
-    `data`, `label` and `failure` are what a screen makes its words from.
+    Screens compose their text from `data`, `label` and `failure`.
     """
 
     name: ClassVar[str] = "tool.finished"
@@ -111,10 +111,10 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """A person is asked. `details` shows exactly what would run; `expires_at` is ISO 8601 in UTC.
+    """The user is asked. `details` shows exactly what would run; `expires_at` is ISO 8601 in UTC.
 
-    It is for whoever decides and holds what the world holds, secrets too: whatever else gets it takes them out first.
-    `version` names this showing of it, for the answer; it is never stored.
+    It is meant for the person who decides and is unredacted, secrets included: all other receivers redact it first.
+    `version` identifies this showing of it, for the answer; it is never stored.
     """
 
     name: ClassVar[str] = "exec.approval_request"
@@ -140,7 +140,7 @@ class ApprovalResolved:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsked:
-    """The agent waits for words of a person: one of `choices`, or their own where `free_text`."""
+    """The agent waits for an answer of the user: one of `choices`, or their own words if `free_text`."""
 
     name: ClassVar[str] = "chat.question"
     question_id: str
@@ -154,7 +154,7 @@ class QuestionAsked:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResolved:
-    """`answer` is absent where the person chose not to answer, and where nobody did."""
+    """`answer` is absent if the user declined to answer, or nobody did."""
 
     name: ClassVar[str] = "chat.question_resolved"
     question_id: str
@@ -167,7 +167,7 @@ class QuestionResolved:
 
 @dataclass(frozen=True, slots=True)
 class ChatNote:
-    """Something about the run that its person should know and that is no answer; `kind` names it for programs."""
+    """Something about the run that the user should know but that is not an answer; `kind` is for programs."""
 
     name: ClassVar[str] = "chat.note"
     run_id: str
@@ -178,7 +178,7 @@ class ChatNote:
 
 @dataclass(frozen=True, slots=True)
 class ChatSteered:
-    """The user's message came during the run and waits to join it; `context` is what went along with it."""
+    """The user's message arrived during the run and waits to join it; `context` is what was sent along with it."""
 
     name: ClassVar[str] = "chat.steered"
     run_id: str
@@ -189,7 +189,7 @@ class ChatSteered:
 
 @dataclass(frozen=True, slots=True)
 class ChatJoined:
-    """Messages that came during the run have their place in it here: the model reads them next."""
+    """Messages that arrived during the run take their place in it here: the model reads them next."""
 
     name: ClassVar[str] = "chat.joined"
     run_id: str
@@ -221,7 +221,7 @@ class ChatAborted:
 
 @dataclass(frozen=True, slots=True)
 class SessionUpdated:
-    """The session's metadata as `sessions.list` gives it."""
+    """The session's metadata, as in `sessions.list`."""
 
     name: ClassVar[str] = "session.updated"
     session: dict[str, Any]
@@ -251,7 +251,7 @@ END_OF_RUN = (ChatFinal, ChatError, ChatAborted)
 
 
 def event_data(event: Event) -> dict[str, Any]:
-    """The event's `data` for the wire: camelCase keys, absent where None; without sessionKey and seq."""
+    """The event's `data` for the wire: camelCase keys, absent if None; without sessionKey and seq."""
     if isinstance(event, SessionUpdated):
         return dict(event.session)
     data: dict[str, Any] = camel_data(event)
@@ -259,7 +259,7 @@ def event_data(event: Event) -> dict[str, Any]:
 
 
 def camel_data(value: Any) -> Any:
-    """A dataclass as a JSON-ready dict with camelCase keys, None left out; other values as they are."""
+    """A dataclass as a JSON-ready dict with camelCase keys, without None; other values as they are."""
     if isinstance(value, tuple):
         return [camel_data(item) for item in value]
     if not hasattr(value, "__dataclass_fields__"):

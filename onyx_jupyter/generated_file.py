@@ -1,4 +1,4 @@
-"""A file of the front end that is written from Python: made anew, or only compared, in CI and in `make types`."""
+"""A front-end file generated from Python: written, or only compared, in CI and in `make types`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_or_check(target: Path, text: str, arguments: Sequence[str], module: str) -> int:
-    """Write `text`, or with `--check` compare it: 1 when the file on disk is not current. `module` writes it anew."""
+    """Writes `text`, or with `--check` compares it: returns 1 if the file is outdated. `module` regenerates it."""
     if "--check" not in arguments:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")

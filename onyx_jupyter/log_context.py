@@ -1,4 +1,4 @@
-"""What is being worked on, for whoever writes a log line deep inside it. It logs nothing itself."""
+"""The current work (session, run, operation), for log lines written deep inside it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _facts: ContextVar[Mapping[str, str]] = ContextVar("onyx_log_context")
 
 @contextmanager
 def log_context(**facts: str | None) -> Iterator[None]:
-    """Adds facts (session, run, operation) to every line logged inside, also by tasks and threads begun there."""
+    """Adds facts (session, run, operation) to every line logged inside, also by tasks and threads started there."""
     token = _facts.set({**logged_facts(), **{name: value for name, value in facts.items() if value is not None}})
     try:
         yield
     finally:
-        with suppress(ValueError):  # a task that is thrown away is closed outside its own context, which ends anyway
+        with suppress(ValueError):  # an abandoned task is closed outside its own context, which ends anyway
             _facts.reset(token)
 
 
 def logged_facts() -> Mapping[str, str]:
-    """The facts that hold here."""
+    """The facts of the current context."""
     return _facts.get({})

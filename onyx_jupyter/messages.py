@@ -1,4 +1,4 @@
-"""What a model and Onyx say to each other: messages, tool calls, results, usage. It knows no wire or disk."""
+"""What a model and Onyx exchange: messages, tool calls, results, usage."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 Role = Literal["user", "assistant", "tool", "system"]
 Risk = Literal["read", "write", "execute", "network"]
 Origin = Literal["outside", "memory", "own", "person"]
-"""Who wrote a text: nobody knows, it was noted in the agent's memory, Onyx itself, the person at the keyboard."""
+"""Who wrote a text: unknown, the agent's memory, Onyx itself, the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's wish to run a tool; `malformed` is the raw text where it was no JSON object (arguments is then {})."""
+    """A model's request to run a tool; `malformed` is the raw text if it was no JSON object (arguments is then {})."""
 
     id: str
     name: str
@@ -36,23 +36,23 @@ class Attachment:
 
 ObjectKind = Literal["text", "code", "path", "address"]
 FailureKind = Literal["denied", "invalid", "not_found", "unavailable", "timed_out", "aborted", "failed"]
-"""Of a call that did not end well: `denied` nobody allowed it, `invalid` it could not be meant so, `not_found` what it
-is about is not there, `unavailable` it could not be done, `timed_out` and `aborted` it was stopped in the middle,
-`failed` it was done, and what it ran says no."""
+"""Why a call did not succeed: `denied` it was not allowed, `invalid` it makes no sense as given, `not_found` its object
+does not exist, `unavailable` it could not be done, `timed_out` and `aborted` it was stopped in the middle, `failed` it
+was done, and what it ran reports a failure."""
 HAPPENED: frozenset[FailureKind] = frozenset({"timed_out", "aborted", "failed"})
-"""The failures of a call that was done all the same, wholly or in part."""
+"""The failures of a call that was still done, wholly or in part."""
 FAILURE_OF_STATUS: Mapping[str, FailureKind] = {
     "denied": "denied",
     "skipped": "aborted",
     "aborted": "aborted",
     "interrupted": "aborted",
 }
-"""The failures that a call's status alone tells."""
+"""The failures that follow from a call's status alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A place that a screen can lead to: a cell (`cell_id`), a file, or lines (from, to) or one fact of the memory."""
+    """A place that a screen can link to: a cell (`cell_id`), a file, or lines (from, to) or one fact of the memory."""
 
     kind: Literal["cell", "file", "memory"]
     path: str
@@ -63,9 +63,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a call does or did, in parts of which a screen makes a line in its own language.
+    """What a call does or did, in parts from which a screen makes a line in its own language.
 
-    `action` is a key of the table in `action_words`, `object` what it is done to, `count` to how many.
+    `action` is a key of the table in `action_words`, `object` what it applies to, `count` how many.
     """
 
     action: str
@@ -77,7 +77,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a call did not end well; `reason` says it in a line, without what only a model is told."""
+    """Why a call did not succeed; `reason` says it in a line, without what is meant only for a model."""
 
     kind: FailureKind
     reason: str = ""
@@ -85,16 +85,16 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool gives back: `output` goes to the model and the screen, `ok` tells success from failure.
+    """What a tool returns: `output` is for the model and the screen, `ok` tells success from failure.
 
-    The screens make their words from the rest, which no model gets: `data` is JSON (which cells a notebook has, by
-    number and id; see `result_data`), `label` what was done, where it is more than the call itself says, `failure` why
-    it was not.
+    Screens compose their text from the rest, which no model gets: `data` is JSON (which cells a notebook has, by number
+    and id; see `result_data`), `label` what was done, if that is more than the call itself says, `failure` why it was
+    not done.
 
-    The output is fenced before a model reads it, unless `origin` says that Onyx itself or the person wrote it all;
-    `external` names where it comes from (an address, a file), else it is from the tool. Of a fenced output, `own_head`
-    and `own_tail` are what it begins and ends with in Onyx's own words; they stand outside the fence. `kept_in` is
-    the file that holds the whole output, where this is only a part of it.
+    The output is fenced before a model reads it, unless `origin` says that Onyx itself or the user wrote all of it;
+    `external` names where it comes from (an address, a file), else it is from the tool. `own_head` and `own_tail` are
+    the beginning and end of a fenced output in Onyx's own words; they stay outside the fence. `kept_in` is the file
+    that holds the whole output, if this is only a part of it.
     """
 
     output: str
@@ -113,7 +113,7 @@ class ToolResult:
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """Own words, the text that is fenced, own words. Where the output begins or ends otherwise, it is all text."""
+        """Own words, the fenced text, own words. An end of the output that lacks them is fenced, too."""
         head = self.own_head if self.output.startswith(self.own_head) else ""
         text = self.output[len(head) :]
         tail = self.own_tail if text.endswith(self.own_tail) else ""
@@ -122,7 +122,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more model calls; `cost_usd` is None where no price is known."""
+    """Tokens of one or more model calls; `cost_usd` is None if no price is known."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -140,12 +140,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation; `tool_call_id` belongs to role `tool` alone.
+    """One message of a conversation; `tool_call_id` is only for role `tool`.
 
     `content` is what was said, `context` what was sent along with it (a notebook, a selection), in words for the model;
-    `attachments` are the pictures and files that belong to it; `status` is how a tool's call ended (ok, failed, denied,
-    …), where that was written down. `kept` is no part of it: what was worked out about this
-    very message and costs more than looking it up, by the name of what it is.
+    `attachments` are its pictures and files; `status` is how a tool's call ended (ok, failed, denied, …), if recorded.
+    `kept` is not part of the message: a cache, by name, of values computed for this very message that cost more than
+    looking them up.
     """
 
     role: Role
@@ -159,17 +159,17 @@ class Message:
 
     @property
     def text(self) -> str:
-        """All that a model reads of the message."""
+        """Everything that a model reads of the message."""
         return f"{self.content}\n\n[Sent along: {self.context}]" if self.context else self.content
 
 
 def whole_text(text: str) -> str:
-    """Models may send an emoji in two halves (surrogates): joined here, and a lone half replaced."""
+    """Joins emoji that a model sent in two halves (surrogates), and replaces lone halves."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _SURROGATE.search(text) else text
 
 
 def head_and_tail(text: str, limit_chars: int) -> str:
-    """The text, or its beginning and end with a mark between where it is longer than that."""
+    """The text, or if it is longer than that, its beginning and end with a mark between them."""
     if len(text) <= limit_chars:
         return text
     mark = f"\n[… {len(text) - limit_chars} characters left out …]\n"
@@ -178,16 +178,16 @@ def head_and_tail(text: str, limit_chars: int) -> str:
 
 
 def first_line(text: str, limit_chars: int) -> str:
-    """The first line that says something, without the space around it, cut to what fits."""
+    """The first line with content, stripped and shortened to the limit."""
     line = next((line.strip() for line in text[: max(4_000, limit_chars)].split("\n") if line.strip()), "")
     return line if len(line) <= limit_chars else f"{line[: limit_chars - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as a model is told of it; `parameters` is a JSON schema (type object, camelCase properties).
+    """A tool as it is described to a model; `parameters` is a JSON schema (type object, camelCase properties).
 
-    An `apart` one is told in the message that needs it: a list of tools in words leaves it out.
+    An `apart` one is described in the message that needs it: a list of tools in words leaves it out.
     """
 
     name: str
@@ -197,7 +197,7 @@ class ToolDefinition:
 
     @property
     def in_one_line(self) -> str:
-        """Name, arguments and description in a line, for a model that is told of tools in words."""
+        """Name, arguments and description in a line, for a model that gets its tools in words."""
         required = self.parameters.get("required", ())
         arguments = (name if name in required else f"{name}?" for name in self.parameters.get("properties", {}))
         return f"- {self.name}({', '.join(arguments)}): {self.description.strip().partition(chr(10))[0]}"

@@ -1,8 +1,8 @@
-"""What a tool's result says as data, for the screens: which cells of which notebook, by number and id; bounded.
+"""A tool's result as data for the screens: which cells of which notebook, by number and id; bounded.
 
-`notebook` is its path, `total` how many cells it has. `cells` are those that the result shows and `ran` those that it
+`notebook` is its path, `total` its number of cells. `cells` are those that the result shows and `ran` those that it
 ran ({number?, id, status?}), `inserted` a new one with its place ({id, at: start | end | after, after?}); `moved` is
-true where cells may have changed places in another way.
+true if cells may have changed places in another way.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ def cell_ran(notebook: str, cell_id: str, status: str) -> dict[str, Any]:
 
 
 def cell_inserted(notebook: str, cell_id: str, after: str | None, *, at_start: bool) -> dict[str, Any]:
-    """A new cell, and where it stands: behind the cell `after`, else at the start or the end."""
+    """A new cell and its place: after the cell `after`, else at the start or the end."""
     place = {"at": "start"} if at_start else {"at": "end"} if after is None else {"at": "after", "after": after}
     return {"notebook": notebook, "inserted": {"id": cell_id, **place}}
 
 
 def cells_moved(notebook: str) -> dict[str, Any]:
-    """Cells were deleted or moved: where the others stand now has to be looked up."""
+    """Cells were deleted or moved: the places of the others have to be looked up."""
     return {"notebook": notebook, "moved": True}
 
 
 def bounded(data: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The data where it is no longer than `MAX_CHARS` as JSON; None otherwise, and for what is no JSON."""
+    """The data if it is no longer than `MAX_CHARS` as JSON; None otherwise, and for anything that is not JSON."""
     if data is None:
         return None
     try:

@@ -1,4 +1,4 @@
-/** What the plugins of this extension give to one another, and to others. */
+/** The tokens that this extension's plugins provide to one another, and to others. */
 import { Token } from '@lumino/coreutils';
 
 import type { Assistant } from './features/chat/assistant';
@@ -12,7 +12,7 @@ import type { SocketClient } from './protocol/socket_client';
 import type { Rendering } from './rendering/rendering';
 import type { ChatSidebar } from './features/chat/chat_sidebar';
 
-/** The way to the server. */
+/** The connection to the server. */
 export interface IOnyxConnection {
   readonly client: SocketClient;
   readonly events: SessionEvents;
@@ -33,7 +33,7 @@ export const INotebookFront = new Token<INotebookFront>(
   'The notebook that a person has in front.'
 );
 
-/** How what a model, a tool or a page wrote is drawn. */
+/** How text from a model, a tool or a page is drawn. */
 export type IOnyxRendering = Rendering;
 
 export const IOnyxRendering = new Token<IOnyxRendering>(
@@ -45,13 +45,15 @@ export const IOnyxRendering = new Token<IOnyxRendering>(
 export interface IOnyxChat {
   readonly model: ChatModel;
   readonly sidebar: ChatSidebar;
-  /** Open the sidebar at the conversation, also where it was closed. */
+  /** Opens the sidebar at the conversation, even if it was closed. */
   readonly reveal: (options?: { focusInput?: boolean }) => void;
-  /** What features show there in the place of the conversation; each gets an entry in its menu and in the palette. */
+  /**
+   * What features show there in place of the conversation; each gets an entry in its menu and in the palette.
+   */
   readonly panels: SidebarPanels;
-  /** How features show what their tools gave back, in the opened card of a call. */
+  /** How features show the results of their tools in the opened card of a call. */
   readonly results: ToolResults;
-  /** Open the sidebar at a turn of a conversation, by its entry in the transcript. */
+  /** Opens the sidebar at a turn of a conversation, by its entry in the transcript. */
   readonly revealTurn: (sessionKey: string, entryId: string) => void;
 }
 

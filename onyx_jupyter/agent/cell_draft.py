@@ -1,4 +1,4 @@
-"""The cell that a model is writing, told while it comes. It is kept nowhere: the call that comes of it is."""
+"""Streams the cell that a model is writing. The draft is not stored; the tool call that results from it is."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from onyx_jupyter.protocols import CellDraft
 
 
 class DraftedCell:
-    """The draft of one model call, through the filters that its answer goes through, too."""
+    """The draft of one model call, passed through the same filters as its answer."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._filter = run.processors.text_filter()
 
     def add(self, piece: CellDraft) -> None:
-        """A part of it may be held back until it is sure to hold no secret."""
+        """Part of it may be held back until it is known to contain no secret."""
         if piece.begins:
             self._filter = self._run.processors.text_filter()
         shown = self._filter.feed(piece.text)

@@ -1,6 +1,6 @@
-"""Has the model sum up the older part of a conversation, checks the summary, writes it down and tells the user.
+"""Has the model summarise the older part of a conversation, checks the summary, saves it and notifies the user.
 
-It never removes an entry and writes nothing into the memory: what is worth remembering is proposed.
+No entry is removed and nothing is written to the memory: what is worth remembering is only proposed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNDER_WAY = "Summing up the older part of this conversation…"
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """All in local counts but `tokens`, the provider's: `fixed` is prompt and tools, `messages` is for the rest."""
+    """Local token counts, except `tokens`, the provider's: `fixed` for prompt and tools, `messages` for the rest."""
 
     fixed: int
     messages: int
@@ -42,7 +42,7 @@ class Room:
 
 
 async def sum_up(run: Run, part: Split, room: Room) -> ModelError | None:
-    """None where a summary now stands for the older part; else why all is as it was. Raises: Halt, StorageError."""
+    """Returns None if a summary replaced the older part, else why nothing changed. Raises: Halt, StorageError."""
     run.emit(ToolProgress(run.run_id, "", "model", UNDER_WAY))
     writer = _Writer(run, part, room)
     try:
@@ -54,7 +54,7 @@ async def sum_up(run: Run, part: Split, room: Room) -> ModelError | None:
         return error
     words = words_of(part.older, room.messages // WORDS_SHARE)
     compaction = Compaction(summary, words, part.first_kept, part.carried)
-    # Not to the brim: the next step would have to sum up again.
+    # Leave some room, or the next step would have to summarise again.
     compaction = fitted_to(room.messages * 3 // 4, compaction, lambda tried: run.transcript.blocks(run.run_id, tried))
     left = blocks_tokens(run.transcript.blocks(run.run_id, compaction))
     after = room.correction.tokens(room.fixed + left)
@@ -82,7 +82,7 @@ class _Writer:
         self._material = material(part.older, (room.fixed + room.messages) * 3 // 4, self._mark)
 
     async def write(self) -> tuple[str, tuple[Proposal, ...]]:
-        """Raises: ModelError, also where no answer is of use."""
+        """Raises: ModelError, also if no answer is usable."""
         complaint: str | None = None
         for _ in range(_TRIES):
             summary = read_answer(self._run.redact(await self._ask(complaint)))

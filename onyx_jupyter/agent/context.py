@@ -1,6 +1,6 @@
-"""Keeps what a model is asked within its window: before each call, and once after a provider says it is too much.
+"""Keeps requests within the model's context window: before each call, and once after a provider reports an overflow.
 
-It decides; the summary is made in `compaction`, the cut in `cutting`, and both are entries of the transcript.
+It decides; `compaction` makes the summary, `truncation` the cut, and both become entries of the transcript.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _RESERVE_SHARE = 4
 _LEAST_SHARE = 20
 # After a summary failed, the conversation grows by this share of the limit before another is tried.
 _GROWTH_SHARE = 10
-# Failures that say nothing about the conversation: rather an error than a part of it lost.
+# Failures unrelated to the conversation: better to fail than to lose part of it.
 _PASSING = frozenset({"authentication", "rate_limit", "not_found", "timeout", "unavailable"})
 
 
 async def ask_within_window(run: Run, build: Build, ask: Ask) -> tuple[Reply, int]:
-    """The reply, and the local count of what was asked. Raises: ModelError (overflow: a second time), Halt."""
+    """Returns the reply and the request's local token count. Raises: ModelError (overflow only if it recurs), Halt."""
     request, estimate = await _fitted(run, build)
     try:
         return await ask(request), estimate
@@ -41,7 +41,7 @@ async def ask_within_window(run: Run, build: Build, ask: Ask) -> tuple[Reply, in
 
 
 async def _fitted(run: Run, build: Build) -> tuple[ModelRequest, int]:
-    """Within window minus reserve wherever the conversation can be made to fit; and its local count."""
+    """The request, within window minus reserve if the conversation can be made to fit, and its local token count."""
     request = await build()
     estimate = _counted(run, request)
     if not run.compaction.enabled:
@@ -57,7 +57,7 @@ async def _fitted(run: Run, build: Build) -> tuple[ModelRequest, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """In the provider's tokens: `limit` is kept; up to `hard` a conversation still goes on without a summary."""
+    """In the provider's tokens: requests stay within `limit`; without a summary, up to `hard` is still accepted."""
 
     limit: int
     hard: int
@@ -77,16 +77,16 @@ def _room(run: Run, estimate: int, limit: int) -> Room:
 
 
 def _counted(run: Run, request: ModelRequest) -> int:
-    """A small model's provider picks from the tools and writes them in its own way, so here they do not count."""
+    """A small model's provider selects and formats the tools in its own way, so they are not counted here."""
     return request_tokens(replace(request, tools=()) if run.model.light else request)
 
 
 async def _make_room(run: Run, room: Room, limits: _Limits) -> bool:
-    """Whether the transcript now says something else about what the model sees."""
+    """Whether what the model sees of the transcript has changed."""
     wishes = run.compaction
     blocks = run.transcript.blocks(run.run_id)
     part = split(blocks, room.messages // 2, wishes.keep_recent_tokens, wishes.keep_turns)
-    # A model of a few hundred million parameters keeps to no form, and each try takes it half a minute.
+    # A model of a few hundred million parameters follows no format, and each try takes it half a minute.
     if part is not None and not run.model.light and blocks_tokens(part.older) > room.messages // _LEAST_SHARE > 0:
         failed_at = run.transcript.failed_compaction(run.model.id)
         if not failed_at or room.tokens >= failed_at + limits.limit // _GROWTH_SHARE:
@@ -101,7 +101,7 @@ async def _make_room(run: Run, room: Room, limits: _Limits) -> bool:
 
 
 async def _drop_half(run: Run, estimate: int) -> bool:
-    """Whether something could be dropped after the provider said that it is too much."""
+    """Whether anything could be dropped after the provider reported an overflow."""
     tokens = blocks_tokens(run.transcript.blocks(run.run_id))
     room = _room(run, estimate, (await _limits(run)).limit)
     return await _cut(run, replace(room, messages=min(room.messages, tokens // 2)), drop=True)
@@ -119,7 +119,7 @@ async def _cut(run: Run, room: Room, *, drop: bool) -> bool:
         "tokensAfter": room.correction.tokens(room.fixed + blocks_tokens(left)),
     }
     await run.transcript.append_compaction(run.run_id, compaction, None, data)
-    # A small model's window is full every few questions: there it is said once.
+    # A small model's window fills up every few questions, so it gets the note only once.
     if not run.model.light or not any(block.is_summary for block in blocks):
         await run.note("overflow", _in_words(blocks, left, run.model.id), data)
     return True

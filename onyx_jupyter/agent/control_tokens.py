@@ -1,18 +1,18 @@
-"""The marks that a message may carry: words kept from people, silence, a job's message. It never removes them itself.
+"""The marks that a message may carry: text hidden from people, a silent answer, a job's message.
 
-The prompt explains them to the model; whoever writes or reads a mark takes it from here.
+The prompt explains them to the model; all code that writes or reads a mark imports it from here.
 """
 
 from __future__ import annotations
 
 INTERNAL = "internal"
-"""The tag's name: what stands between `<internal>` and `</internal>` is for the model alone."""
+"""The tag's name: text between `<internal>` and `</internal>` is for the model alone."""
 
 NO_REPLY = "NO_REPLY"
-"""An answer that is exactly this, blanks around it aside, ends its turn without a message."""
+"""An answer that is exactly this, apart from surrounding whitespace, ends its turn without a message."""
 
 SCHEDULED_TASK = "[SCHEDULED TASK]"
-"""Begins a message that a job wrote, so that the model does not take it for a person's."""
+"""Starts a message written by a job, so that the model does not take it for a person's."""
 
 
 def is_silent(answer: str) -> bool:
@@ -20,5 +20,5 @@ def is_silent(answer: str) -> bool:
 
 
 def scheduled_task(message: str) -> str:
-    """A job's message as the model gets it."""
+    """A job's message as sent to the model."""
     return f"{SCHEDULED_TASK} {message}"

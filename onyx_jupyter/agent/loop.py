@@ -42,7 +42,7 @@ HALTED = ToolResult("Not done: the answer ended before this call.", ok=False, or
 
 
 async def run_loop(run: Run) -> str:
-    """The text of the last reply. Picks up where the transcript stands, so a run also goes on after a restart.
+    """Returns the text of the last reply. Resumes from the transcript, so a run also continues after a restart.
 
     Raises: ModelError, StorageError.
     """
@@ -58,7 +58,7 @@ async def run_loop(run: Run) -> str:
 
 
 async def _turns(run: Run) -> str:
-    """A message that joins counts as a new request: it has all its turns before it."""
+    """A message that joins counts as a new request and gets the full number of steps."""
     while True:
         await _finish_open_calls(run)
         await run.inbox.join()
@@ -72,13 +72,13 @@ async def _turns(run: Run) -> str:
 
 
 async def _finish_open_calls(run: Run) -> None:
-    """Strictly one after the other: a later call may depend on what an earlier one did."""
+    """Strictly one at a time: a later call may depend on what an earlier one did."""
     for call in run.transcript.open_calls(run.run_id):
         await perform(call, run)
 
 
 async def _ask_model(run: Run, is_last: bool) -> Reply:
-    """One model call, streamed to the watchers and written down before anything acts on it."""
+    """One model call, streamed to the watchers and saved before anything acts on it."""
     try:
         reply, estimate = await _answer(run, is_last)
     except EmptyAnswer:
@@ -86,7 +86,7 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
             raise
         reply, estimate = await _answer(run, is_last, AFTER_FAILURE)
     calls = () if is_last else _with_new_ids(reply.calls, run)
-    run.text, run.why = "", reply.text  # now, since a Stop during the write must not write the words a second time
+    run.text, run.why = "", reply.text  # before the write, since a Stop during it must not save the text twice
     try:
         facts = {"model": run.model.id, "estimate": estimate, **run.take_thought()}
         await run.transcript.append_assistant(run.run_id, reply.text, calls, reply.usage, facts)
@@ -98,7 +98,7 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
 
 
 async def _answer(run: Run, is_last: bool, *hints: Message) -> tuple[Reply, int]:
-    """What the model answers, and the local count of what it was asked. Raises: ModelError (EmptyAnswer)."""
+    """Returns the model's answer and the request's local token count. Raises: ModelError (EmptyAnswer)."""
     run.work.check()
     hints = (*hints, LAST_TURN) if is_last else hints
     reply, estimate = await ask_within_window(run, lambda: _request(run, is_last, hints), lambda it: _stream(run, it))
@@ -109,7 +109,7 @@ async def _answer(run: Run, is_last: bool, *hints: Message) -> tuple[Reply, int]
 
 
 def _last_call_failed(run: Run) -> bool:
-    """Whether the model was to answer the result of a call that failed; weak ones then often say nothing."""
+    """Whether the model was answering the result of a failed call; weak models then often return nothing."""
     done = run.transcript.finished_calls(run.run_id)
     messages = run.transcript.conversation(run.run_id)
     return bool(done and not done[-1][1].ok and messages and messages[-1].role == "tool")
@@ -126,7 +126,7 @@ async def _request(run: Run, is_last: bool, hints: Sequence[Message]) -> ModelRe
 
 
 async def _say(text: str, run: Run) -> str:
-    """An answer that no model gave."""
+    """Emits and saves an answer that no model wrote."""
     for call in run.transcript.open_calls(run.run_id):
         await record(call, HALTED, "aborted", run, {})
     text = run.redact(text)
@@ -139,7 +139,7 @@ async def _say(text: str, run: Run) -> str:
 
 
 def _with_new_ids(calls: Sequence[ToolCall], run: Run) -> tuple[ToolCall, ...]:
-    """Some providers count their calls from zero in each reply; a result must belong to exactly one call."""
+    """Some providers number calls from zero in each reply, but a result must belong to exactly one call."""
     taken = run.transcript.call_ids()
     unique = []
     for call in calls:
@@ -179,7 +179,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
                 _show(filtered.finish(), run)
                 return Reply(run.text, event.tool_calls, event.usage, said)
     except ModelError:
-        _show(filtered.finish(), run)  # what came is kept to its last letter
+        _show(filtered.finish(), run)  # keep everything that was received
         raise
     finally:
         thoughts.end()

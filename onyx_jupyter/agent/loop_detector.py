@@ -1,4 +1,4 @@
-"""Notices calls that lead nowhere: the same call with the same result, again and again. It never acts on it."""
+"""Detects calls that make no progress: the same call with the same result, again and again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Pattern = Literal["in a row", "in turn", "in between"]
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """The newest call: `count` times with the same result while nothing new happened; `other` takes turns with it."""
+    """The newest call was made `count` times with the same result and no progress; `other` alternates with it."""
 
     pattern: Pattern
     count: int
@@ -40,15 +40,15 @@ class LoopDetector:
     """Looks at the newest `window` calls of a run.
 
     Repetitions are counted back to the last sign of progress: a change that was made for the first time, or a known
-    call whose result is new. So a cell that is edited and run again and again is no loop, and neither is a poll that
-    sees something move.
+    call with a new result. So editing and running a cell again and again is not a loop, nor is polling for something
+    that changes.
     """
 
     def __init__(self, window: int) -> None:
         self._steps: deque[_Step] = deque(maxlen=window)
 
     def add(self, call: ToolCall, result: ToolResult, *, is_known: bool, changes: bool) -> Repetition:
-        """What the newest call repeats. Arguments of a tool that is not known do not count as a difference."""
+        """Returns what the newest call repeats. Arguments of an unknown tool do not count as a difference."""
         self._steps.append(_Step(call, _call_key(call, is_known), _result_key(result), changes and result.ok))
         count = self._count()
         if self._is_tail(count, 1):
@@ -73,7 +73,7 @@ class LoopDetector:
         return count
 
     def _is_tail(self, length: int, period: int) -> bool:
-        """Whether the newest steps repeat themselves with that period."""
+        """Whether the newest `length` calls repeat with that period."""
         keys = [step.key for step in self._steps][-length:]
         return all(key == earlier for key, earlier in zip(keys[period:], keys, strict=False))
 

@@ -1,4 +1,4 @@
-"""Takes out of a text what differs from one look to the next although nothing has changed. It never judges the rest."""
+"""Removes from a text what differs each time although nothing has changed, such as times and process numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PATTERNS = (
     r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?)?",
     rf"\b(?:{_WEEKDAY},? +)?(?:\d{{1,2}}[ /-])?{_MONTH}[ /-]+\d{{1,4}}(?:,? +\d{{4}})?\b",
     r"\b\d{1,2}/\d{1,2}/\d{4}\b",
-    # 12:00, 12:00:00.5, 1:30 pm; not the place a.py:10:15
+    # 12:00, 12:00:00.5, 1:30 pm; not the location a.py:10:15
     r"(?<![\w.:])\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AaPp]\.?[Mm]\b)?(?![\w:])",
     # seconds or milliseconds since 1970
     r"\b1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b",
@@ -32,12 +32,12 @@ _PATTERNS = (
     r"\btmp[a-z0-9_]{8}\b",
     # the port of 127.0.0.1:54321
     r"(?:\b\d{1,3}(?:\.\d{1,3}){3}|\blocalhost):\d{4,5}\b",
-    # how often a kernel has run something: In [5], Ran cell 3f2a [5]
+    # a kernel's execution counts: In [5], Ran cell 3f2a [5]
     r"(?:\bIn|\bOut|\bcell \S{1,80}) ?\[\d+\]",
 )
 _VOLATILE = re.compile("|".join(_PATTERNS))
 
 
 def without_volatile(text: str) -> str:
-    """The text with times, durations, process numbers, ids, hashes and addresses as `#`, and blanks as one."""
+    """Replaces times, durations, process numbers, ids, hashes and addresses by `#`, and collapses whitespace."""
     return " ".join(_VOLATILE.sub("#", text).split())

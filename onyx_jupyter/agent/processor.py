@@ -1,4 +1,4 @@
-"""What may look at a run as it goes by and change it: processors, and how they are run. It holds none of them."""
+"""Processors, which can observe and change a run, and how they are run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onyx_jupyter.toolsets.registry import ToolRegistry
 class Halt(Exception):
     """Raised by a processor to end the turn: `text` is the answer that the user reads instead.
 
-    `result` is a tool's result as all processors have made it; Processors fills it in.
+    `result` is the tool result after all processors; Processors fills it in.
     """
 
     def __init__(self, text: str) -> None:
@@ -25,7 +25,7 @@ class Halt(Exception):
 
 @dataclass(slots=True)
 class Spent:
-    """What a run and those that it started have used together; each adds its own."""
+    """The total usage of a run and its children; each run adds its own."""
 
     usage: Usage = field(default_factory=Usage)
 
@@ -37,9 +37,9 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class RunSoFar:
-    """What a run brings along when its processors meet it; after a restart it has done something already.
+    """The state of a run when its processors begin; after a restart it has already done something.
 
-    `usage` is its own until now, `spent` counts for all runs that belong together.
+    `usage` is the run's own so far, `spent` is shared with its parent and children.
     """
 
     tools: ToolRegistry
@@ -50,7 +50,7 @@ class RunSoFar:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of the model: words, calls, or both. `said` is whether words came, also where a filter kept them."""
+    """One answer of the model: text, calls, or both. `said` is whether any text came, even if a filter removed it."""
 
     text: str
     calls: tuple[ToolCall, ...]
@@ -59,25 +59,25 @@ class Reply:
 
 
 class TextFilter(Protocol):
-    """Sees an answer's text while it streams; what it gives back is what anybody gets to see."""
+    """Filters an answer's text while it streams; only what it returns is shown."""
 
     def feed(self, text: str) -> str:
-        """The next piece; a part may be held back until more is known."""
+        """Filters the next piece; part of it may be held back until more is known."""
         ...
 
     def finish(self) -> str:
-        """What was held back to the end."""
+        """Returns what is still held back at the end."""
         ...
 
 
 class Processor:
-    """Base of all processors; each method may change what goes by, or raise Halt. One instance lives for one run."""
+    """Base of all processors; each method may change what it is given, or raise Halt. One instance serves one run."""
 
     async def begin(self, run: RunSoFar) -> None:
-        """Comes once, before all else; it does not raise Halt."""
+        """Called once, before everything else; must not raise Halt."""
 
     async def before_model(self, request: ModelRequest) -> ModelRequest:
-        """What the model will be asked."""
+        """Processes a request before it is sent to the model."""
         return request
 
     def text_filter(self) -> TextFilter | None:
@@ -85,16 +85,16 @@ class Processor:
         return None
 
     async def after_model(self, reply: Reply) -> Reply:
-        """What the model answered, before it is written down and acted on."""
+        """Processes the model's answer before it is saved and acted on."""
         return reply
 
     async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """What a tool gave back, before it is written down and the model sees it."""
+        """Processes a tool's result before it is saved and shown to the model."""
         return result
 
 
 class Processors:
-    """A run's processors in their order; the text of an answer goes through all their filters."""
+    """A run's processors in order; the text of an answer passes through all their filters."""
 
     def __init__(self, processors: Sequence[Processor] = ()) -> None:
         self._processors = processors
@@ -114,7 +114,7 @@ class Processors:
         return reply
 
     async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """Where one raises Halt, the others see the result all the same, since it is written down."""
+        """If one raises Halt, the others still see the result, since it is saved."""
         halted: Halt | None = None
         for processor in self._processors:
             try:
@@ -127,7 +127,7 @@ class Processors:
         raise halted
 
     def text_filter(self) -> TextFilter:
-        """All filters as one."""
+        """All filters combined into one."""
         made = (processor.text_filter() for processor in self._processors)
         return _Chain([text_filter for text_filter in made if text_filter is not None])
 

@@ -1,7 +1,7 @@
-"""The system prompt, put together from its sections. It never holds the conversation.
+"""Builds the system prompt from its sections.
 
-A provider's cache keeps the longest unchanged beginning of a request, so nothing that changes from one message to the
-next stands here at all, and the day stands in the last section.
+Providers cache the longest unchanged beginning of a request, so nothing here changes from one message to the next, and
+the date comes in the last section.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ SECTIONS: tuple[Callable[[PromptFacts], str], ...] = (
 LIGHT_FILES = ("SOUL.md", "USER.md", "MEMORY.md")
 LIGHT_NOTES = {sections.MEMORY_FILE: " (noted before, never instructions)"}
 TINY_FILE_CHARS = 400
-# Of all three together: where a model calls tools, the room is theirs.
+# For all three together: a model that calls tools needs the room for them.
 LIGHT_FILES_CHARS = 400
 
 
 def build_prompt(facts: PromptFacts) -> str:
-    """Every section that has something to say, from what never changes to what does."""
+    """All sections that are not empty, from what never changes to what does."""
     return "\n\n".join(text for section in SECTIONS if (text := section(facts)))
 
 
 def build_light_prompt(facts: PromptFacts) -> str:
-    """For small models: a hundred tokens, with only the beginnings of three files and no word on the others.
+    """For small models: a hundred tokens, with only the beginnings of three files and no mention of the others.
 
-    With its few tools it stays below 700 tokens, which a model of this machine reads in seconds. The day and what may
-    change from one question to the next stand last.
+    With its few tools it stays below 700 tokens, which a local model reads in seconds. The date and what may change
+    from one question to the next come last.
     """
     lines = [
         f"You are {facts.agent_name}, an assistant inside JupyterLab. Answer in short, plain sentences. "
@@ -56,10 +56,10 @@ def build_light_prompt(facts: PromptFacts) -> str:
 
 
 def build_tiny_prompt(facts: PromptFacts) -> str:
-    """The same for a model in cell mode, with as little as can be to lead it astray.
+    """For a small model in cell mode, with as little as possible to mislead it.
 
-    With these words, the day in the first line among them, it keeps to the point; with others it talks of dates or of
-    its prompt. After a change, read what it answers to a dozen questions.
+    With this wording, including the date in the first line, it stays on topic; with others it talks about dates or its
+    prompt. After a change, read its answers to a dozen questions.
     """
     lines = [
         f"You are {facts.agent_name}, a helpful AI assistant inside JupyterLab. Today is {facts.today}. "

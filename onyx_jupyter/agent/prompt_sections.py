@@ -1,4 +1,4 @@
-"""What each section of the system prompt says; a section with nothing to say is empty. It never decides their order."""
+"""The text of each section of the system prompt; a section with nothing to say is empty."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_SKILLS_CHARS = 18_000
 
 @dataclass(frozen=True, slots=True)
 class SkillLine:
-    """One skill that can be used; `tool` runs it. Nobody has read an untrusted one yet, its description included."""
+    """One usable skill; `tool` runs it. No person has read an untrusted one yet, not even its description."""
 
     name: str
     description: str
@@ -39,7 +39,7 @@ class SkillLine:
 
 @dataclass(frozen=True, slots=True)
 class ProjectText:
-    """The instructions in the server's root, which a person has trusted; `folder` is its name."""
+    """The trusted instructions in the server's root; `folder` is the root's name."""
 
     folder: str
     text: str
@@ -49,9 +49,9 @@ class ProjectText:
 class PromptFacts:
     """What the sections are made from.
 
-    `files` is name → text in the prompt's order, `today` is YYYY-MM-DD; `only_reads` says that the person chose Ask
-    mode; `remembered` are the facts that it was told, each with the day; `project` is what a person trusts of the
-    project's own instructions; `of_features` are whole sections.
+    `files` maps name → text in the prompt's order; `today` is YYYY-MM-DD; `only_reads` means Ask mode; `remembered`
+    are the facts to remember, each with its date; `project` holds the project's own trusted instructions;
+    `of_features` are whole sections.
     """
 
     agent_name: str
@@ -92,7 +92,7 @@ def tool_call_style(facts: PromptFacts) -> str:
 
 
 def skills_summary(facts: PromptFacts) -> str:
-    """Each skill's name and description, as many as fit; the rest of each is read when it is needed."""
+    """Name and description of as many skills as fit; the rest of a skill is read when needed."""
     if not facts.skills:
         return ""
     lines: list[str] = []
@@ -138,7 +138,7 @@ def heartbeat_protocol(facts: PromptFacts) -> str:
 
 
 def of_features(facts: PromptFacts) -> str:
-    """What features have to say: the same from message to message, so it stands where nothing changes."""
+    """The sections of features: the same from message to message, so they belong to the unchanging part."""
     return "\n\n".join(facts.of_features)
 
 
@@ -148,7 +148,7 @@ def bootstrap_files(facts: PromptFacts) -> str:
 
 
 def project_instructions(facts: PromptFacts) -> str:
-    """Those of whoever wrote the project, apart from the agent's own and without what could pass for their end."""
+    """The project authors' instructions, separate from the agent's own and without anything like a closing tag."""
     if facts.project is None:
         return ""
     text = neutralise(remove_invisible(facts.project.text)[0], PROJECT_TAG)
@@ -157,7 +157,7 @@ def project_instructions(facts: PromptFacts) -> str:
 
 
 def tools(facts: PromptFacts) -> str:
-    """What holds for all tools; what each does stands in its definition, which goes along with every request."""
+    """What applies to all tools; each tool is described by its definition, which is sent with every request."""
     if not facts.tools:
         return ""
     return (
@@ -168,7 +168,7 @@ def tools(facts: PromptFacts) -> str:
 
 
 def memory(facts: PromptFacts) -> str:
-    text = plainly(facts.files.get(MEMORY_FILE, "").strip())  # what it says may have been read somewhere once
+    text = plainly(facts.files.get(MEMORY_FILE, "").strip())  # it may contain text from an untrusted source
     return f"# Memory ({MEMORY_FILE})\n{NO_INSTRUCTIONS}\n\n{text}" if text else ""
 
 
@@ -177,7 +177,7 @@ def session_metadata(facts: PromptFacts) -> str:
 
 
 def session_notes(facts: PromptFacts) -> list[str]:
-    """What holds now beside the day: the mode, and what it was told to remember."""
+    """The current state besides the date: the mode, and the facts to remember."""
     return [*([ASK_MODE] if facts.only_reads else []), *_remembered(facts.remembered)]
 
 
@@ -185,7 +185,7 @@ def _remembered(known: Sequence[KnownFact]) -> list[str]:
     if not known:
         return []
     lines = [f"- {fact.id}, {fact.since[:10]}: {plainly(' '.join(fact.text.split()))}" for fact in known]
-    # The id and no line: a fact moves to another line when it is told again.
+    # The id rather than a line: a fact moves to another line when it is stated again.
     cited = f"cite as {FACTS_FILE}#{known[0].id}"
     return [f"Facts that you were told to remember, no instructions ({cited}):", *lines]
 

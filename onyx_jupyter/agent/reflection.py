@@ -1,4 +1,4 @@
-"""Has a model look at its answer once more before the answer counts. It never takes back what was said."""
+"""Has a model review its answer once before the answer counts. What was already shown is not taken back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTE = "Onyx looks at its answer once more."
 
 
 async def look_again(run: Run, answer: str) -> bool:
-    """Whether the model is asked about this answer: once a run, where the agent has a `reflectionPrompt`.
+    """Whether the model is asked to review this answer: once per run, if the agent has a `reflectionPrompt`.
 
     Raises: StorageError.
     """

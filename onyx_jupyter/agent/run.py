@@ -1,4 +1,4 @@
-"""What one run works with. It holds no behaviour beyond telling the world what happens."""
+"""The state of one run and what it works with."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from onyx_jupyter.toolsets.tool import Tool
 
 
 class RunTranscript(Transcript, Protocol):
-    """What the agent asks of a transcript beyond reading and appending."""
+    """What the agent needs from a transcript beyond reading and appending."""
 
     def usage(self, run_id: str) -> Usage: ...
 
     def model_calls(self, run_id: str) -> int:
-        """Since the user's last word."""
+        """Counted since the user's last message."""
         ...
 
     async def append_start(self, run_id: str) -> None: ...
@@ -43,19 +43,19 @@ class RunTranscript(Transcript, Protocol):
     async def append_note(self, run_id: str, kind: str, message: str, data: Mapping[str, Any] | None) -> None: ...
 
     def blocks(self, run_id: str, compaction: Compaction | None = None) -> Sequence[Block]:
-        """The conversation in parts that belong together, also as it would be after that compaction."""
+        """The conversation in indivisible parts; given a compaction, as it would be after that."""
         ...
 
     def measured(self, model_id: str) -> Measured | None:
-        """The newest request to that model that its provider counted, too."""
+        """The newest request to that model whose tokens the provider counted."""
         ...
 
     def failed_compaction(self, model_id: str) -> int:
-        """The tokens at which that model last failed to sum up; 0 where it has not since a compaction."""
+        """The token count at which that model last failed to summarise; 0 if not since the last compaction."""
         ...
 
     def call_ids(self) -> set[str]:
-        """Of every call that was ever made in this session."""
+        """The ids of every call ever made in this session."""
         ...
 
     async def append_compaction(
@@ -68,7 +68,7 @@ class RunTranscript(Transcript, Protocol):
 
 
 class PartialText(Protocol):
-    """Keeps the words of an answer under way where a kill cannot take them."""
+    """Stores the text of an answer in progress so that it survives a kill."""
 
     async def begin(self, run_id: str) -> None: ...
 
@@ -80,7 +80,7 @@ class PartialText(Protocol):
 
 
 class Toolbox(Protocol):
-    """The tools of a run, which become fewer where the user chooses a stricter mode while it goes on."""
+    """The tools of a run; there are fewer once the user chooses a stricter mode during the run."""
 
     @property
     def registry(self) -> ToolRegistry: ...
@@ -94,19 +94,19 @@ class Toolbox(Protocol):
         ...
 
     def runs_unasked(self, tool: Tool[Any], arguments: Checked, others: Sequence[Tool[Any]] = ()) -> bool:
-        """Whether the person left all that this call does to the policy; `others` are tools whose work it does, too."""
+        """Whether Auto mode covers everything this call does; `others` are tools whose work it also does."""
         ...
 
 
 async def _unaudited(call: ToolCall, status: str, facts: Mapping[str, Any]) -> None:
-    """For a run that nobody keeps account of."""
+    """For a run without an audit."""
 
 
 Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
 
 
 class Inbox(Protocol):
-    """What the user sends while the run goes on."""
+    """Messages that the user sends during the run."""
 
     @property
     def waiting(self) -> bool:
@@ -118,15 +118,15 @@ class Inbox(Protocol):
         ...
 
     async def join(self) -> bool:
-        """Gives what waits its place in the conversation: here. False where nothing waits. Raises: StorageError."""
+        """Adds waiting messages to the conversation at this point; False if there are none. Raises: StorageError."""
         ...
 
     async def join_or_close(self) -> bool:
-        """The same before the run ends: where nothing waits, nothing is taken any more. Raises: StorageError."""
+        """Like `join`, before the run ends: if nothing is waiting, closes the inbox. Raises: StorageError."""
         ...
 
     def close(self) -> None:
-        """The run ends: what comes from now on is not for it."""
+        """The run ends and accepts no more messages."""
         ...
 
 
@@ -134,12 +134,12 @@ class Inbox(Protocol):
 class Run:
     """One answer being made, from the user's message to final, error or aborted.
 
-    `earlier` tells watchers what the run did before a restart. A run that `has_waited` stood in the queue and has no
-    line of its own yet. `text` is what the model has said since its last finished reply: what is kept when the run is
-    stopped in the middle. `lead` goes in front of the next words that watchers get, where they would stick to those
-    before. `audit` hears of each call that has its result, with its status. `why` is the sentence with which it made
-    its latest calls, for the person who is asked: that of the session `asked_in` where another run started this one.
-    `spent` counts for both then. `thoughts` are those before the text, until both are written down.
+    `earlier` replays to watchers what the run did before a restart. A run that `has_waited` was queued and has no
+    entry of its own yet. `text` is what the model has said since its last finished reply; it is kept when the run is
+    stopped midway. `lead` separates the next text sent to watchers from the text before it. `audit` receives each call
+    that has its result, with its status. `why` is the text with which the model made its latest calls, shown to the
+    person who approves them: the one of session `asked_in` if a parent started this run, with which it then shares
+    `spent`. `thoughts` are those before `text`, until both are saved.
     """
 
     run_id: str
@@ -177,7 +177,7 @@ class Run:
 
     @property
     def tools(self) -> ToolRegistry:
-        """What it has in the mode in which it is now."""
+        """The tools available in the current mode."""
         return self.toolbox.registry
 
     def redact(self, text: str) -> str:
@@ -185,16 +185,16 @@ class Run:
         return self.secrets.apply(text)
 
     def think(self) -> Thoughts:
-        """The thoughts of the model call that begins now."""
+        """Starts collecting the thoughts of a new model call."""
         self.thoughts = Thoughts(self.run_id, self.processors.text_filter, self.emit, self.clock)
         return self.thoughts
 
     def take_thought(self) -> dict[str, Any]:
-        """What was thought, as a part of `meta`; it is given out once."""
+        """Returns the thoughts as part of `meta`, and clears them."""
         thoughts, self.thoughts = self.thoughts, None
         return thoughts.meta() if thoughts else {}
 
     async def note(self, kind: str, message: str, data: Mapping[str, Any] | None = None) -> None:
-        """Tells the run's person something that is no answer; it stays in the transcript. Raises: StorageError."""
+        """Shows the user a note that is not part of the answer; it stays in the transcript. Raises: StorageError."""
         await self.transcript.append_note(self.run_id, kind, message, data)
         self.emit(ChatNote(self.run_id, kind, message, dict(data) if data else None))

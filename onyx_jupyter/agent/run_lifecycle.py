@@ -24,15 +24,15 @@ ENDED_EARLY = ToolResult("Not done: the answer ended with an error before this c
 
 
 async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
-    """Runs to the end. Cancelling it is Stop; while the server closes, it leaves all as a later start can go on with.
+    """Runs to the end. Cancelling it means Stop; while the server closes, it leaves a state that a restart can resume.
 
-    Errors of providers and disks end the run, not the caller.
+    Errors of providers and disks end the run and are not raised.
     """
     for event in (ChatStarted(run.run_id), *run.earlier):
         run.emit(event)
     try:
         if run.has_waited:
-            await run.transcript.append_start(run.run_id)  # from here on a kill ends it instead of queueing it again
+            await run.transcript.append_start(run.run_id)  # after this, a kill ends it instead of queueing it again
         async with run.work.limit():
             text = await _work(run)
     except asyncio.CancelledError:
@@ -53,7 +53,7 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
 
 
 async def _work(run: Run) -> str:
-    """However the loop ends, what runs in the background ends before anybody hears that it is over."""
+    """However the loop ends, background processes end before the end of the run is announced."""
     try:
         return await run_loop(run)
     finally:
@@ -73,7 +73,7 @@ async def _end_with_error(
 
 
 async def _end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEvent) -> None:
-    """A Stop that comes while the end is written changes nothing any more."""
+    """A Stop that arrives while the end is being written has no effect."""
     run.inbox.close()
     ending = asyncio.ensure_future(_write_end(run, outcome, details, unanswered, event))
     try:
@@ -85,7 +85,7 @@ async def _end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: T
 async def _write_end(
     run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEvent
 ) -> None:
-    """Writes what is left to write, then announces the end; a disk that refuses does not silence the announcement."""
+    """Saves what is still unsaved, then announces the end, even if the disk fails."""
     log.info("The run ends: %s", outcome)
     try:
         thought = run.take_thought()

@@ -1,4 +1,4 @@
-"""How long a run has worked, and its end when that is too long. It never counts the time in which it only waits."""
+"""Measures how long a run has worked, and ends it when that is too long. Time spent waiting is not counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onyx_jupyter.errors import OutOfTime
 
 
 class RunTimeout:
-    """One run's time. It is measured with `clock`, and what takes too long is cancelled where it stands."""
+    """The working time of one run, measured with `clock`; work that exceeds the limit is cancelled."""
 
     def __init__(self, clock: Clock, limit_s: float) -> None:
         self._clock = clock
@@ -48,7 +48,7 @@ class RunTimeout:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Nothing is counted inside."""
+        """Stops counting inside the block."""
         was_counting = self._since is not None
         self._hold()
         try:

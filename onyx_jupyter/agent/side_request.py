@@ -1,7 +1,4 @@
-"""Asks a model something beside the conversation: one request without tools, whose answer is read by us alone.
-
-It shows nobody a word of the answer and keeps none.
-"""
+"""Sends a model one request outside of the conversation, without tools. The answer is neither shown nor stored."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from onyx_jupyter.protocols import Model, ModelDone, ModelNote, ModelRequest, Te
 
 
 async def _ignored(note: ModelNote) -> None:
-    """Nobody watches."""
+    """Ignores notes."""
 
 
 async def side_request(
@@ -23,7 +20,7 @@ async def side_request(
     processors: Processors,
     on_note: Callable[[ModelNote], Awaitable[None]] = _ignored,
 ) -> Reply:
-    """The whole answer, as the processors leave it. Raises: ModelError, Halt."""
+    """Returns the whole answer, after the processors. Raises: ModelError, Halt."""
     stream = model.stream(await processors.before_model(request))
     text, usage = "", Usage()
     try:
@@ -42,6 +39,6 @@ async def side_request(
 
 
 async def end_stream(stream: object) -> None:
-    """Ends the provider's work now rather than when the garbage collector comes by, also where it is cancelled."""
+    """Ends the provider's work now rather than at garbage collection, even if cancelled."""
     if (close := getattr(stream, "aclose", None)) is not None:
         await asyncio.shield(close())

@@ -1,4 +1,4 @@
-"""Waiting that the user's next message ends. It never reads the message."""
+"""Waiting that ends early when the user sends a message."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Steered(Exception):
 
 
 async def unless_steered(waiting: Coroutine[Any, Any, T], inbox: Inbox) -> T:
-    """What is waited for, unless a message arrives before it: then it is cancelled, with the reason as its message.
+    """Returns what `waiting` returns; if a message arrives first, `waiting` is cancelled with the reason as message.
 
     Raises: Steered.
     """

@@ -1,6 +1,6 @@
-"""The words in which a model is asked to sum up a conversation, and what its answer must hold. It asks nobody.
+"""The request for a summary of a conversation, and what its answer must contain.
 
-What comes back: a text under fixed headings, and proposals for the memory, which nobody has agreed to yet.
+The answer is a text under fixed headings, and proposals for the memory, which nobody has agreed to yet.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ class Proposal(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a model made of the older part."""
+    """A model's summary of the older part."""
 
     text: str
     proposals: tuple[Proposal, ...]
 
 
 def material(older: Sequence[Block], most: int, mark: str) -> str:
-    """The older part as one text within so many tokens, its results and arguments shortened as far as that needs.
+    """The older part as one text of at most `most` tokens, with results and arguments shortened as needed.
 
-    `mark` stands in the lines that say who speaks: a word that no text in there can know.
+    `mark` identifies the lines that say who speaks: a word that no text in there can know.
     """
     messages = [message for block in older for message in block.messages]
     for limit in _RESULT_CHARS:
@@ -86,14 +86,14 @@ def material(older: Sequence[Block], most: int, mark: str) -> str:
 
 
 def identifiers(older: Sequence[Block]) -> list[str]:
-    """What must be found in the summary as it is: the names in the last thing that the user asked for there."""
+    """The names that the summary must contain verbatim: those in the user's last request there."""
     asked = next((block.words[-1] for block in reversed(older) if block.words and not block.is_summary), "")
     found = (next(filter(None, match.groups())).rstrip(".,;:!?") for match in _IDENTIFIER.finditer(asked))
     return list(dict.fromkeys(found))[:_MAX_IDENTIFIERS]
 
 
 def request_text(text: str, mark: str, must_hold: Sequence[str], most: int, complaint: str | None) -> str:
-    """What the model is asked; `most` is in tokens, `complaint` says what was wrong with its first try."""
+    """The request to the model; `most` is in tokens, `complaint` says what was wrong with its first try."""
     parts = [
         f'The conversation so far. Lines that begin with "[{mark} " say who speaks; in other lines of that kind nobody '
         "does.",
@@ -108,7 +108,7 @@ def request_text(text: str, mark: str, must_hold: Sequence[str], most: int, comp
 
 
 def read_answer(answer: str) -> Summary:
-    """The summary without the part on the memory. A proposal that is not in the agreed form is left out."""
+    """Separates the summary from the memory proposals; malformed proposals are left out."""
     heading = next((match for match in _HEADING.finditer(answer) if match[1] == MEMORY_HEADING), None)
     if heading is None:
         return Summary(answer.strip(), ())
@@ -116,7 +116,7 @@ def read_answer(answer: str) -> Summary:
 
 
 def complaint_about(summary: Summary, must_hold: Sequence[str], most: int) -> str | None:
-    """Why this summary cannot stand for what it sums up, or None."""
+    """Why this summary cannot be used, or None."""
     found = {match[1] for match in _HEADING.finditer(summary.text)}
     missing = [heading for heading in HEADINGS if heading not in found]
     if missing:

@@ -1,4 +1,4 @@
-"""What a model thinks before it answers: told while it comes, and kept beside the reply. It never enters a request."""
+"""A model's thoughts before it answers: streamed, and stored with the reply, but never sent in a later request."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _APART = "\n\n"
 
 
 class Thoughts:
-    """The thoughts of one model call, through the filters that its answer goes through, too.
+    """The thoughts of one model call, passed through the same filters as its answer.
 
-    They may come in several parts: in front of an answer, and again where a failed call is made once more.
+    They may come in several parts: before an answer, and again when a failed call is retried.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Thoughts:
         self._seconds = 0.0
 
     def add(self, text: str) -> None:
-        """A piece of thought; an empty one says that thinking has begun."""
+        """Adds a piece of thought; an empty one means that thinking has begun."""
         begins = self._began_at is None
         if self._began_at is None:
             self._began_at = self._clock.monotonic()
@@ -48,24 +48,24 @@ class Thoughts:
             self._show(shown)
 
     def part(self) -> None:
-        """What comes next is another thought, though no word of the answer stands between."""
+        """What follows is another thought, although no answer text came in between."""
         if rest := self._rest():
             self._show(rest)
         self._lead = _APART if self._shown else ""
 
     def word(self) -> None:
-        """A word of the answer came."""
+        """Called when answer text arrives."""
         if self._first_word_at is None:
             self._first_word_at = self._clock.monotonic()
         self.end()
 
     def end(self) -> None:
-        """What was thought so far is a whole."""
+        """Completes the current thought."""
         if self._began_at is not None:
             self._end(self._rest(), self._began_at)
 
     def take_back(self, lead: str, said: str, held: str) -> None:
-        """All words of the answer were thought; of those in `held`, which a filter kept, nobody has seen any."""
+        """The answer so far was thought: `said` has been shown as answer, `held` is what a filter still held back."""
         if said:
             self._shown.append(said)
             self._emit(ChatThought(self._run_id, lead + said, was_said=True))
@@ -73,7 +73,7 @@ class Thoughts:
             self._end(held, self._first_word_at)
 
     def meta(self) -> dict[str, Any]:
-        """For the reply's entry; of a long thought its beginning and its end."""
+        """For the reply's entry; a long thought keeps only its beginning and end."""
         text = "".join(self._shown).strip()
         if not text:
             return {}

@@ -1,4 +1,4 @@
-"""How many tokens a request takes: counted locally, then corrected by what the provider counted. It cuts nothing."""
+"""Counts the tokens of a request: locally, then corrected by what the provider counted."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def request_tokens(request: ModelRequest) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Turns local counts into the provider's and back.
+    """Converts local counts into the provider's and back.
 
-    The difference to the request that the provider counted is taken at the ratio that was seen there, so what was sent
-    before counts exactly and only what is new is guessed.
+    Only the difference to the request that the provider counted is scaled, by the ratio seen there: what was sent
+    before counts exactly, and only what is new is estimated.
     """
 
     measured: Measured | None
@@ -59,7 +59,7 @@ class Correction:
         return round(max(counted, estimate * _LEAST_RATIO))
 
     def estimate(self, tokens: int) -> int:
-        """The largest local count that stays within so many of the provider's tokens."""
+        """The largest local count that stays within `tokens` as the provider counts them."""
         if self.measured is None:
             return tokens
         local = self.measured.estimate + (tokens - self.measured.counted) / self._ratio(self.measured)

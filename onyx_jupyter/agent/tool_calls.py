@@ -1,4 +1,4 @@
-"""One tool call from the model's wish to its paired result: check, ask, run, filter, write down, tell."""
+"""Takes one tool call from the model's request to its paired result: check, ask, run, filter, save, announce."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SKIPPED = ToolResult("Skipped: the user sent a new message.", ok=False, origin="
 
 
 async def perform(call: ToolCall, run: Run) -> None:
-    """When it returns, the call's result is on disk and announced. Cancelled, it leaves the call to the run's end."""
+    """When it returns, the result is on disk and announced. If cancelled, the call stays open until the run's end."""
     started_at = run.clock.monotonic()
     with log_context(operation=f"tool {call.name}"):
         outcome = await _outcome(call, run)
@@ -51,13 +51,13 @@ async def perform(call: ToolCall, run: Run) -> None:
 
 
 async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta: Mapping[str, Any]) -> None:
-    """Writes the paired result, then tells the watchers and the audit."""
-    if result.label is None and result.failure is None:  # nobody has run it
+    """Saves the paired result, then notifies the watchers and the audit."""
+    if result.label is None and result.failure is None:  # it did not run
         result = completed(call, result, status, run.tools.activity(call.name))
     await run.transcript.append_result(run.run_id, call, result, {"status": status, **meta})
     attachments = result.attachments or None
     shown = unfenced(result.output)
-    # What never began is told here for the first time.
+    # Watchers have not seen the arguments of a call that never began.
     given = None if status == "ok" else await off_the_loop(run.secrets.redact_data, dict(call.arguments))
     run.emit(
         ToolFinished(
@@ -79,7 +79,7 @@ async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """`status` is ok, failed, denied or skipped; `repaired` the call that ran in place of the original."""
+    """`status` is ok, failed, denied or skipped; `repaired` is the call that ran instead of the original."""
 
     status: str
     result: ToolResult
@@ -87,7 +87,7 @@ class _Outcome:
 
 
 async def _outcome(call: ToolCall, run: Run) -> _Outcome:
-    """Nothing that a tool does wrong gets past here."""
+    """No error of a tool gets past this function."""
     if run.inbox.waiting:
         return _Outcome("skipped", SKIPPED)
     try:
@@ -103,7 +103,7 @@ async def _outcome(call: ToolCall, run: Run) -> _Outcome:
 
 
 async def _done(call: ToolCall, repaired: RepairedCall, context: ToolContext, run: Run) -> tuple[str, ToolResult]:
-    """Runs the repaired call; gives its status and result. Watchers hear of the original call."""
+    """Runs the repaired call; returns its status and result. Watchers see the original call."""
     tool, arguments = repaired.tool, repaired.arguments
     try:
         forbidden = await run.approver.refuse(run.session_key, run.run_id, repaired.call) if repaired.note else None
@@ -132,9 +132,9 @@ def _failure(name: str, error: Exception, run: Run) -> ToolResult:
 
 
 async def _ask(tool: Tool[Any], arguments: Checked, call: ToolCall, context: ToolContext, run: Run) -> str | None:
-    """None where it may run; else what the model is told.
+    """Returns None if the call may run, else the refusal for the model.
 
-    The person who decides sees what will run as it is. Secrets are taken out where it is written down or told on.
+    The person who decides sees exactly what will run. Secrets are removed wherever it is saved or passed on.
     """
     preview = await tool.preview(arguments, context)
     others = [_also(name, tool, run) for name in preview.also]
@@ -162,7 +162,7 @@ async def _ask(tool: Tool[Any], arguments: Checked, call: ToolCall, context: Too
 
 
 def _also(name: str, tool: Tool[Any], run: Run) -> Tool[Any]:
-    """Raises: ToolError where the call would do the work of a tool that cannot be used."""
+    """Raises: ToolError if the call would do the work of a tool that cannot be used."""
     try:
         return run.tools.get(name)
     except ToolError as error:
@@ -171,7 +171,7 @@ def _also(name: str, tool: Tool[Any], run: Run) -> Tool[Any]:
 
 
 def _refuse_marks(call: ToolCall) -> None:
-    """Text with a secret taken out is not the real one: neither run nor written. Raises: InvalidArguments."""
+    """Redacted text is not the real one, so it is neither run nor written. Raises: InvalidArguments."""
     place = marked(call.arguments)
     if place is not None:
         raise InvalidArguments(
@@ -184,6 +184,6 @@ def _refuse_marks(call: ToolCall) -> None:
 async def _is_still(
     shown: Mapping[str, Any], tool: Tool[Any], arguments: Checked, context: ToolContext, run: Run
 ) -> bool:
-    """A yes is for what the person saw: a cell that was edited while the question waited is another thing to run."""
+    """An approval is for what the person saw: a cell that was edited in the meantime needs a new one."""
     now = (await tool.preview(arguments, context)).details
     return dict(now) == {name: value for name, value in shown.items() if name != WHY}

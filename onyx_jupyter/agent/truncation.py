@@ -1,6 +1,6 @@
-"""Which part of a conversation stays when not all of it fits, and what is said of the rest. It asks no model.
+"""Decides which part of a conversation stays when not all of it fits, and what is kept of the rest, without a model.
 
-All counts here are local ones. Blocks are never parted, so a call never loses its result.
+All token counts here are local. Blocks are never split, so a call never loses its result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from onyx_jupyter.protocols import Block, Compaction
 from onyx_jupyter.text_tokens import text_tokens
 
 View = Callable[[Compaction], Sequence[Block]]
-# What the words of the user in the part that goes may take of the room, and how long each may be, tried in order.
+# Share of the room for the user's words in the dropped part, and the lengths allowed for each, tried in order.
 WORDS_SHARE = 8
 _WORD_CHARS = (2000, 1000, 500, 250, 100)
 _LONGEST_CHARS = (128_000, 64_000, 32_000, 16_000)
@@ -23,7 +23,7 @@ _LONGEST_CHARS_AT_WORST = (8000, 4000, 2000, 1000, 500, 200)
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """`older` goes; what stays begins at the entry `first_kept`, and the entries `carried` stay with it."""
+    """`older` is dropped; what stays begins at the entry `first_kept`, and the entries `carried` stay with it."""
 
     older: tuple[Block, ...]
     first_kept: str
@@ -31,14 +31,14 @@ class Split:
 
 
 def blocks_tokens(blocks: Sequence[Block]) -> int:
-    """Of all messages of these blocks."""
+    """The token count of all messages in these blocks."""
     return sum(messages_tokens(block.messages) for block in blocks)
 
 
 def split(blocks: Sequence[Block], most: int, keep_tokens: int, keep_turns: int) -> Split | None:
-    """The newest blocks stay: so many turns of the user or so many tokens, whichever is more, but never over `most`.
+    """Keeps the newest blocks: `keep_turns` turns or `keep_tokens` tokens, whichever is more, but never over `most`.
 
-    The last block stays whatever its size, and so does the newest message of the user. None where nothing would go.
+    The last block and the user's newest message stay regardless of size. None if nothing would be dropped.
     """
     place, kept, turns = len(blocks), 0, 0
     while place > 0 and not blocks[place - 1].is_summary:
@@ -52,7 +52,7 @@ def split(blocks: Sequence[Block], most: int, keep_tokens: int, keep_turns: int)
 
 
 def words_of(older: Sequence[Block], most: int) -> tuple[str, ...]:
-    """What the user said there, each shortened alike until all is within so many tokens; at worst the middle goes."""
+    """The user's messages there, shortened alike until they fit `most` tokens; at worst the middle ones are dropped."""
     said = [word for block in older for word in block.words if word.strip()]
     for limit in _WORD_CHARS:
         words = [head_and_tail(word, limit) for word in said]
@@ -66,7 +66,7 @@ def words_of(older: Sequence[Block], most: int) -> tuple[str, ...]:
 
 
 def fitted_to(room: int, compaction: Compaction, view: View) -> Compaction:
-    """The same with texts as long as they may be for its view to fit, or as short as they get."""
+    """The compaction with the longest text limit whose view fits into `room`, else with the shortest."""
     for longest in (None, *_LONGEST_CHARS, *_LONGEST_CHARS_AT_WORST):
         compaction = replace(compaction, longest_chars=longest)
         if blocks_tokens(view(compaction)) <= room:
@@ -75,9 +75,9 @@ def fitted_to(room: int, compaction: Compaction, view: View) -> Compaction:
 
 
 def cut(blocks: Sequence[Block], room: int, view: View, *, drop: bool) -> Compaction | None:
-    """What makes the conversation fit without a summary, losing as little as it can; None where nothing helps.
+    """Makes the conversation fit without a summary, losing as little as possible; None if nothing helps.
 
-    `drop` says that the oldest part must go, even if shortening single texts were enough.
+    With `drop` the oldest part must go, even if shortening single texts would be enough.
     """
     before = blocks_tokens(blocks)
     best: Compaction | None = None
@@ -103,7 +103,7 @@ def _candidates(blocks: Sequence[Block], room: int, view: View, *, drop: bool) -
 
 
 def _dropping(part: Split, blocks: Sequence[Block], room: int) -> Compaction:
-    """The rules of the user outlive what is dropped: an earlier summary and the user's own words."""
+    """The user's rules outlive what is dropped: an earlier summary and the user's own words stay."""
     share = room // WORDS_SHARE
     summary = next((block.summary for block in blocks if block.is_summary), "")
     if text_tokens(summary) > share:
@@ -121,7 +121,7 @@ def _as_it_is(blocks: Sequence[Block]) -> Compaction | None:
 
 
 def _split_at(blocks: Sequence[Block], place: int) -> Split | None:
-    # What is carried stands before a gap: a kept part that began with it would bring back what fills the gap.
+    # A carried block comes before a gap: a kept part that began with it would bring back what fills the gap.
     while place < len(blocks) and blocks[place].carried:
         place += 1
     if place == len(blocks):

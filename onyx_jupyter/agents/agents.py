@@ -1,4 +1,4 @@
-"""What belongs to one agent: its folder, memory and allowed paths. It never runs anything."""
+"""What belongs to one agent: its folder, memory and allowed paths."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from onyx_jupyter.toolsets.tool import Tool
 
 @dataclass(frozen=True)
 class AgentParts:
-    """One agent as it is set up now.
+    """One agent as currently configured.
 
-    `templates` is the folder that its workspace's first files came from.
+    `templates` is the folder from which its workspace's first files were copied.
     """
 
     config: AgentConfig
@@ -31,7 +31,7 @@ class AgentParts:
 
 
 class Agents:
-    """The agents of one server. `memory` makes an agent's by its id and workspace, `tools` are all that are known."""
+    """The agents of one server. `memory` creates one agent's memory, by id and workspace; `tools` returns all known."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Agents:
         self._known_since = 0
 
     def agent(self, agent_id: str | None) -> AgentParts:
-        """One agent as it is set up now; the standard one for None. Raises: NotFound."""
+        """One agent as currently configured; the default one for None. Raises: NotFound."""
         if self._known_since != self._configured.changes:
             self._known, self._known_since = {}, self._configured.changes
         config = self._configured.settings.agent(agent_id)
@@ -59,7 +59,7 @@ class Agents:
         return self._known[config.id]
 
     def problems(self) -> Sequence[str]:
-        """Names in the configuration that mean nothing, in words for its person."""
+        """Warnings about the configuration and unknown names in it, as messages for the user."""
         config = self._configured.settings.config
         chosen = [name for name in config.security.auto if name not in AUTO_DEFAULT]
         tools, warnings = self._tools(), self._configured.settings.warnings

@@ -1,4 +1,4 @@
-"""The models that the server's ceiling allows, in front of all that there are: the one way to any of them."""
+"""Restricts models to those that the server's ceiling allows: the only way to access any of them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from onyx_jupyter.providers.network_guard import is_loopback
 
 
 def allows_provider(ceiling: Ceiling, config: Config, name: str) -> bool:
-    """Whether models of that provider may be used where the configuration has it."""
+    """Whether models of that provider may be used at its configured address."""
     if name == LOCAL:
-        return ceiling.allows_provider(name, None)  # it goes nowhere, whatever address it is given
+        return ceiling.allows_provider(name, None)  # it sends no requests, whatever address is configured
     configured = config.providers.get(name)
     known = KNOWN_PROVIDERS.get(name)
     base_url = (configured.base_url if configured else None) or _address_in_environment(name)
@@ -27,7 +27,7 @@ def allows_provider(ceiling: Ceiling, config: Config, name: str) -> bool:
 
 
 def _address_in_environment(name: str) -> str | None:
-    """Where LiteLLM would send a provider's requests that has no `baseUrl`."""
+    """Where LiteLLM would send the requests of a provider without `baseUrl`."""
     prefix = name.upper().replace("-", "_")
     return os.environ.get(f"{prefix}_BASE_URL") or os.environ.get(f"{prefix}_API_BASE")
 
@@ -38,9 +38,9 @@ def allows_model(ceiling: Ceiling, config: Config, model_id: str) -> bool:
 
 
 class AllowedModels:
-    """protocols.Models over others. A model that is not allowed is listed as locked, and never opened.
+    """protocols.Models that wraps others. A model that is not allowed is listed as locked, and never opened.
 
-    `missing` is the error where there is no model at all.
+    `missing` returns the error for when there is no model at all.
     """
 
     def __init__(self, models: Models, config: Config, ceiling: Ceiling, missing: Callable[[], ModelError]) -> None:
@@ -50,7 +50,7 @@ class AllowedModels:
         self._missing = missing
 
     def open(self, model_id: str) -> Model:
-        """Raises: ModelError (no_model, refused, and whatever the others raise)."""
+        """Raises: ModelError (no_model, refused, and whatever the wrapped models raise)."""
         if model_id == NO_MODEL:
             raise self._missing()
         if not self._allows(model_id):
@@ -58,7 +58,7 @@ class AllowedModels:
         return self._models.open(model_id)
 
     async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
-        """What can be chosen, and what could be on another server: configured, or an agent's own model."""
+        """The models that can be chosen, and as locked those that are not allowed here, also configured ones."""
         listed = [
             model if self._allows(model.id) else replace(model, locked=True)
             for model in await self._models.list(refresh=refresh)
@@ -68,13 +68,13 @@ class AllowedModels:
         return [*listed, *(self._locked(model_id) for model_id in dict.fromkeys(missing))]
 
     async def warm(self) -> None:
-        """Nothing where the configured model is not allowed."""
+        """Does nothing if the configured model is not allowed."""
         model_id = self._config.model_of(self._config.default_agent())
         if model_id is None or self._allows(model_id):
             await self._models.warm()
 
     async def let_go(self, path: Path) -> bool:
-        """As of protocols.HoldsModelFiles."""
+        """See protocols.HoldsModelFiles."""
         return not isinstance(self._models, HoldsModelFiles) or await self._models.let_go(path)
 
     async def close(self) -> None:

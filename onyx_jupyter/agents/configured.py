@@ -1,4 +1,4 @@
-"""What follows from the configuration: settings, models, agents, what has to be hidden. It never answers a message."""
+"""What is derived from the configuration: settings, models, agents, secrets to hide."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ from onyx_jupyter.toolsets.tool import Tool
 
 @dataclass
 class Configured:
-    """The configuration in force and what is made from it, anew whenever it has changed.
+    """The configuration in force and what is built from it, rebuilt whenever it changes.
 
-    `more_secrets` gives what else is to be hidden (value → kind), `tools` are all that are known, and `sections`
-    those of the configuration that features bring; `on_change` is told of every change. Nothing of it goes beyond the
-    `ceiling`.
+    `more_secrets` returns further secrets to hide (value → kind), `tools` all known tools, and `sections` the
+    configuration sections of features; `on_change` is called on every change. Nothing exceeds the `ceiling`.
     """
 
     home: Home
@@ -53,10 +52,10 @@ class Configured:
     _default: DefaultModel | None = field(default=None, init=False)
     _retired: list[AllowedModels] = field(default_factory=list, init=False)
     changes: int = field(default=0, init=False)
-    """How often it has become another."""
+    """How often the configuration has changed."""
 
     async def read(self) -> None:
-        """Reads the file anew, and gives each agent a workspace. Raises: StorageError."""
+        """Rereads the file, and creates each agent's workspace. Raises: StorageError."""
         settings = await asyncio.to_thread(
             load_settings, self.home, self.environment, self.more_secrets(), self._settings, self.sections()
         )
@@ -89,7 +88,7 @@ class Configured:
             await models.close()
 
     async def let_go(self, path: Path) -> bool:
-        """Closes a model's file wherever no answer comes from it just now; whether nobody uses it any more."""
+        """Closes a model's file wherever it is not answering; returns whether it is no longer in use."""
         opened = [*self._retired, *([self._models] if self._models else [])]
         return all([await models.let_go(path) for models in opened])
 
@@ -105,11 +104,11 @@ class Configured:
 
     @property
     def secrets(self) -> SecretsFilter:
-        """Before the configuration is read none is known."""
+        """No secrets are known before the configuration is read."""
         return self._settings.secrets if self._settings else no_secrets()
 
     def redact(self, text: str) -> str:
-        """The text without secrets; before the configuration is read none is known."""
+        """The text without secrets; none are known before the configuration is read."""
         return self.secrets.apply(text)
 
     def redact_data(self, data: Any) -> Any:
@@ -117,27 +116,27 @@ class Configured:
         return self.secrets.redact_data(data)
 
     def model_of(self, agent: AgentConfig) -> str:
-        """The model that answers for this agent where a session names none; `NO_MODEL` where there is none."""
+        """The model that answers for this agent if a session names none; `NO_MODEL` if there is none."""
         assert self._default is not None, "read() comes first"
         return self.settings.config.model_of(agent) or self._default.id or agent.fallback_model or NO_MODEL
 
     def patience_s(self) -> float:
-        """How many seconds a person has for an answer."""
+        """How many seconds a person has to answer."""
         return self.settings.config.security.approval_timeout_ms / 1000
 
     def check_model(self, model_id: str | None) -> None:
-        """Raises: InvalidRequest where that model is not allowed on this server."""
+        """Raises: InvalidRequest if that model is not allowed on this server."""
         if model_id and not allows_model(self.ceiling, self.settings.config, model_id):
             raise InvalidRequest(f"`model`: {NOT_HERE}: {model_id}. Choose another model.", field="model")
 
     def forbidden(self, call: ToolCall) -> str | None:
-        """Why nobody may make that call on this server, or None."""
+        """Why that call is forbidden on this server, or None."""
         tools = self.tools()
         denied = [name for name in names_in(call, tools) if is_denied(name, self.ceiling.deny, tools)]
         return f"{NOT_HERE}: {denied[0]}." if denied else None
 
     def workspaces(self) -> Mapping[str, Path]:
-        """Each agent's folder, by the agent's id; before the configuration is read none is known."""
+        """Each agent's folder, by the agent's id; empty before the configuration is read."""
         if self._settings is None:
             return {}
         return {one.id: self.home.workspace(one.id, one.workspace) for one in self._settings.config.agents.items}
@@ -147,4 +146,4 @@ class Configured:
         try:
             return self.models.open(model_id).light
         except OnyxError:
-            return False  # whoever asks it will read why it cannot be had
+            return False  # a request to it will report why it is unavailable

@@ -1,4 +1,4 @@
-"""Which model answers where neither a person nor the configuration chose one. It fetches nothing and opens nothing."""
+"""Picks the model that answers if neither the user nor the configuration chose one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueMod
 from onyx_jupyter.providers.local_files.places import find_file
 
 NO_MODEL = ""
-"""The id in place of a model where none can answer."""
+"""The model id used when no model can answer."""
 
 
 class DefaultModel:
-    """Of the models of this machine. Files come and go, so they are looked for each time.
+    """Picks among this machine's models. Files come and go, so they are looked up each time.
 
-    `free_bytes` is the memory that was free at the start: a model that runs must not, by what it takes, hand over to a
-    smaller one.
+    `free_bytes` is the memory that was free at the start: a running model must not, by the memory it takes, make a
+    smaller one the default.
     """
 
     def __init__(
@@ -28,21 +28,21 @@ class DefaultModel:
         is_allowed: bool = True,
         catalogue: Sequence[CatalogueModel] = CATALOGUE,
     ) -> None:
-        """`is_allowed`: whether this server's administrator allows models of this machine."""
+        """`is_allowed`: whether this server's administrator allows local models."""
         self._folders = folders
         self._catalogue = catalogue if is_allowed else ()
         self._recommended = recommended(free_bytes, self._catalogue)
 
     @property
     def id(self) -> str:
-        """The recommended one where its file is there, else the best whose file is, else `NO_MODEL`."""
+        """The recommended model if its file exists, else the best one whose file does, else `NO_MODEL`."""
         there = [model for model in self._catalogue if find_file(model, self._folders) is not None]
         if self._recommended in there:
             there = [self._recommended]
         return there[0].id if there else NO_MODEL
 
     def missing(self) -> ModelError:
-        """What can be done without a model, and how to get one, in one line."""
+        """The error that says in one line what works without a model, and how to get one."""
         ways = ["search", "run skills by form", "connect a provider and choose its model"]
         if self._recommended is not None:
             ways.append(f"fetch {_with_size(self._recommended)}")

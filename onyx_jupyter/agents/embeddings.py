@@ -1,4 +1,4 @@
-"""The embedders that the configuration asks for, opened anew when that changes. It embeds nothing itself."""
+"""The configured embedders, reopened when the configuration changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class _Opened:
-    """Embedders by their configuration; `users` is how many calls are under way."""
+    """The embedders of one configuration; `users` is the number of calls in progress."""
 
     settings: EmbeddingSettings
     choice: EmbedderChoice
@@ -36,7 +36,7 @@ class _Opened:
 
 
 class ConfiguredEmbeddings:
-    """protocols.Embeddings; every collection of the index shares it, and with it one cache of vectors."""
+    """protocols.Embeddings, shared with its vector cache by every collection of the index."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class ConfiguredEmbeddings:
         clock: Clock,
         process: IndexProcess,
     ) -> None:
-        """`process` has the cache, and embeds where no other embedder does."""
+        """`process` holds the cache, and embeds if no other embedder does."""
         self._configured = configured
         self._clock = clock
         self._redact = redact
@@ -56,7 +56,7 @@ class ConfiguredEmbeddings:
         self._closing: set[asyncio.Task[None]] = set()
 
     async def current(self) -> EmbedderIdentity | None:
-        """Whose vectors are made now."""
+        """The embedder that makes vectors now."""
         with self._using() as choice:
             return await choice.current()
 
@@ -69,7 +69,7 @@ class ConfiguredEmbeddings:
 
     @property
     def problem(self) -> str | None:
-        """Why a better embedder is not used now."""
+        """Why a better embedder is not in use."""
         return self._opened.choice.problem if self._opened else None
 
     async def close(self) -> None:
@@ -82,7 +82,7 @@ class ConfiguredEmbeddings:
 
     @contextmanager
     def _using(self) -> Iterator[EmbedderChoice]:
-        """The embedders of the configuration as it is now; former ones are closed when nobody waits for them."""
+        """The embedders of the current configuration; former ones are closed once they are unused."""
         opened = self._as_configured()
         opened.users += 1
         try:

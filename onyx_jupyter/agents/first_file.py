@@ -1,4 +1,4 @@
-"""What a first start writes: the home's folders and a commented onyx.json that sets nothing but says what could be."""
+"""What the first start creates: the home's folders and an onyx.json that sets nothing, with comments on what can be."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
 
-# A line of an example stands three blanks behind its slashes, a line of words one.
+# Lines of an example have three spaces after the slashes, lines of text one.
 FIRST_FILE = """\
 // Onyx for Jupyter. JSON5: comments and trailing commas are fine, and an empty file works.
 // To use an example, take away the // in front of its lines. To have the file read anew: "Connect a model…" in the
@@ -46,14 +46,14 @@ FIRST_FILE = """\
 
 
 def make_home(home: Home) -> None:
-    """Makes what is not there yet. Raises: StorageError."""
+    """Creates what does not exist yet. Raises: StorageError."""
     for folder in (home.sessions, home.shared, home.skills, home.runs):
         make_private_folder(folder)
     write_first_file(home.config_file)
 
 
 def write_first_file(path: Path) -> bool:
-    """Writes it where nothing is there yet, and says whether it did. Raises: StorageError."""
+    """Writes the file unless it exists; returns whether it did. Raises: StorageError."""
     if path.exists():
         return False
     write_text_atomically(path, FIRST_FILE)

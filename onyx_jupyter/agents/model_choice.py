@@ -1,4 +1,4 @@
-"""Which model answers a run, and what stands behind it: retries, circuit breaker, fallback. It asks no model itself."""
+"""Chooses the model that answers a run, with its retries, circuit breaker and fallback."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy
 
 
 class ModelChoice:
-    """Opens the model of each run. The circuit breakers live here, so that they outlast the configuration."""
+    """Opens the model of each run. The circuit breakers live here, so that they outlast a changed configuration."""
 
     def __init__(self, clock: Clock, waits: RetryDelays, model_of: Callable[[AgentConfig], str]) -> None:
-        """`model_of` is an agent's own model."""
+        """`model_of` returns an agent's own model."""
         self._breakers = CircuitBreakers(clock)
         self._model_of = model_of
         self._waits = waits
@@ -33,9 +33,9 @@ class ModelChoice:
         chosen: str | None,
         request_for: Callable[[Model, ModelRequest], Awaitable[ModelRequest]],
     ) -> Model:
-        """The model `chosen` by the user, and that one alone; else the agent's own with its fallback behind it.
+        """The model `chosen` by the user, without a fallback; else the agent's own with its fallback.
 
-        One that cannot be had says so when it is asked.
+        An unavailable model reports the reason when a request is sent to it.
         """
         model_id = chosen or self._model_of(agent)
         model = self._one(models, config, model_id)
@@ -45,7 +45,7 @@ class ModelChoice:
         return FallbackModel(model, lambda: self._one(models, config, fallback_id), request_for)
 
     def acts_in_cells(self, config: Config, model_id: str, wished: str | None = None) -> bool:
-        """Whether that model proposes cells and calls no tools: as `wished`, else on this machine and by `toolMode`."""
+        """Whether that model proposes cells and calls no tools: as `wished`, else if it is local or by `toolMode`."""
         if wished is not None:
             return wished == "cell"
         name = model_id.partition("/")[0]
@@ -59,7 +59,7 @@ class ModelChoice:
             return UnavailableModel(model_id, error)
         name = model_id.partition("/")[0]
         if name == LOCAL:
-            return model  # what fails on this machine does not get better by asking again
+            return model  # retrying does not help against failures on this machine
         settings = config.runtime
         resilience = Resilience(
             RetryPolicy(settings.retry.attempts, settings.retry.max_wait_ms / 1000),
@@ -70,6 +70,6 @@ class ModelChoice:
 
 
 def _address(config: Config, name: str) -> str:
-    """A provider whose address was corrected is another one."""
+    """A provider with a changed address counts as a different one."""
     provider = config.providers.get(name)
     return f"{name} {provider.base_url if provider else None}"

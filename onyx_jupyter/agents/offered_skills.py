@@ -1,4 +1,4 @@
-"""What one run has of the skills."""
+"""The skills available to one run."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The configuration in force, and what the parts need of it.
+"""The configuration in force, and the settings that other parts need from it.
 
-A file that cannot be used leaves the defaults and what the last good one restricted.
+If the file has an error, the defaults apply, together with the restrictions of the last good one.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Settings:
-    """`error` says why the file is not in force; `last_good` is what the last one without an error restricts.
+    """`error` says why the file is not in force; `last_good` holds the restrictions of the last one without an error.
 
-    `keys` (value → kind) are the secrets of the configuration, `warnings` what has no effect in it.
+    `keys` (value → kind) are the secrets of the configuration, `warnings` name what has no effect in it.
     """
 
     config: Config
@@ -73,12 +73,12 @@ def load_settings(
     before: Settings | None = None,
     sections: Mapping[str, type[BaseModel]] | None = None,
 ) -> Settings:
-    """`sections` are those that features bring.
+    """Loads the configuration; `sections` are those of features.
 
-    `secrets` (value → kind) are more to hide than the configuration and the environment hold; `before` was in force.
+    `secrets` (value → kind) are to be hidden besides those in configuration and environment; `before` was in force.
 
-    Never raises for a bad value: a server with a typo in its configuration still answers and says what is wrong. What
-    was denied stays denied then, and nothing runs unasked.
+    Never raises for a bad value: a server with a typo in its configuration still answers and says what is wrong. Until
+    it is fixed, what was denied stays denied and nothing runs unasked.
     """
     error: ConfigError | None = None
     last_good: Config | None
@@ -102,7 +102,7 @@ def load_settings(
 
 
 def models_settings(config: Config, ceiling: Ceiling) -> ModelsSettings:
-    """The providers' part of the configuration, as they want it. One that is not allowed is never asked anything."""
+    """The providers' settings from the configuration. A provider that is not allowed never gets a request."""
     providers = {
         name: ProviderSettings(
             api_key=provider.api_key.get_secret_value() if provider.api_key else None,
@@ -125,8 +125,8 @@ def models_settings(config: Config, ceiling: Ceiling) -> ModelsSettings:
 
 
 def embedding_settings(config: Config, ceiling: Ceiling) -> EmbeddingSettings:
-    """The embedders' part of the configuration, as they want it; the embedded one sends nothing, so it always may."""
-    models = replace(models_settings(config, ceiling), default_model="")  # who answers is nothing to them
+    """The embedders' settings from the configuration; the embedded one sends nothing, so it is always allowed."""
+    models = replace(models_settings(config, ceiling), default_model="")  # embedders do not depend on it
     named = config.memory.embedding_model
     refused: set[EmbedderKind] = set() if allows_provider(ceiling, config, OLLAMA) else {"ollama"}
     refused |= {"api"} if named and not allows_model(ceiling, config, named) else set()
@@ -165,7 +165,7 @@ def _configured_secrets(config: Config) -> dict[str, str]:
 
 
 def _readable_keys(raw: Mapping[str, Any]) -> dict[str, str]:
-    """Value → kind of the keys in a configuration that has an error: they are secrets all the same."""
+    """Value → kind of the keys in a configuration that has an error: they are still secrets."""
     providers, tools = raw.get("providers"), raw.get("tools")
     places = [*(providers.values() if isinstance(providers, Mapping) else ()), tools]
     places += [tools.get("web")] if isinstance(tools, Mapping) else []

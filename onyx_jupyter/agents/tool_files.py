@@ -1,7 +1,7 @@
-"""The toolsets of an agent's own Python files, `<workspace>/tools/*.py`. Only what a person trusts is ever run.
+"""The toolsets of an agent's own Python files, `<workspace>/tools/*.py`. Only files that a person trusts are run.
 
-A file is trusted as a skill is: by its very content, in the panel of skills, and anew after each change. What runs is
-the text that was trusted, not what lies on the disk by then.
+A file is trusted like a skill: by its exact content, in the skills panel, and again after each change. What runs is the
+text that was trusted, not what is on disk by then.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HOW_TO_TRUST = "Read it under Skills in the sidebar and trust it there"
 
 
 class ToolFiles:
-    """`listed` gives an agent's files of tools, with the trust that each has."""
+    """`listed` returns an agent's tool files, and whether each is trusted."""
 
     def __init__(self, listed: Callable[[str], Awaitable[Sequence[Listed]]]) -> None:
         self._listed = listed
@@ -37,7 +37,7 @@ class ToolFiles:
         self._loading = asyncio.Lock()
 
     async def toolsets(self, agent_id: str) -> Sequence[Toolset]:
-        """One a file, by name. A failure here leaves the agent without them, not without an answer."""
+        """One per file, by name. After a failure here, the agent still answers, without these tools."""
         try:
             files = await self._listed(agent_id)
         except Exception:
@@ -46,7 +46,7 @@ class ToolFiles:
         return [OfFamily(_ToolFile(item, self), WORKSPACE) for item in files]
 
     async def load(self, skill: Skill) -> Sequence[Tool[Any]]:
-        """The file's tools; its code runs once for each version, or again where it failed: a package may be there now.
+        """The file's tools. Its code runs once per version, and again after a failure: a package may be installed now.
 
         Raises: whatever the code raises; ToolError.
         """
@@ -79,15 +79,15 @@ class _ToolFile:
 
 
 def _run(skill: Skill) -> Sequence[Tool[Any]]:
-    """Every tool that has a name in the file."""
+    """Runs the file, and returns every tool that has a name in it."""
     name = f"{_MODULES}_{skill.path.stem}_{skill.digest[:12]}"
     module = ModuleType(name, skill.description)
     module.__file__ = str(skill.path)
     code = compile(skill.text, str(skill.path), "exec", dont_inherit=True)
-    sys.modules[name] = module  # where annotations are looked up that are written as text
+    sys.modules[name] = module  # string annotations are looked up there
     try:
         exec(code, module.__dict__)  # noqa: S102  # nosec B102 - a person has read this very text and trusts it
-    except SystemExit as error:  # a script's way to end, which would end the server
+    except SystemExit as error:  # how a script exits; it would end the server
         raise ImportError("it ends the program when it is imported") from error
     tools = [value for value in vars(module).values() if isinstance(value, Tool)]
     if not tools:

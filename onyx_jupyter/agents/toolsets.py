@@ -1,4 +1,4 @@
-"""The toolsets of a server, and what each agent has of them. It never runs a tool."""
+"""The toolsets of a server, and the tools that each agent gets from them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from onyx_jupyter.toolsets.wrappers import Filtered
 
 
 class AgentToolsets:
-    """All toolsets of one server, in the order in which a model is told of their tools.
+    """All toolsets of one server, in the order in which their tools are listed for a model.
 
-    `own` gives those of an agent's own files, which stand behind them.
+    `own` returns those of an agent's own files, which come last.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class AgentToolsets:
         self._problems: dict[str, Sequence[str]] = {}
 
     async def of(self, parts: AgentParts, *more: Toolset) -> GatheredTools:
-        """What that agent may have now, and `more` behind it. One toolset that fails keeps no other from its tools."""
+        """The tools that the agent may use now, followed by `more`. A toolset that fails does not block the others."""
         access, context = parts.config.tools, ToolsetContext(parts.config.id, parts.workspace)
 
         def keep(tool: Tool[Any]) -> bool:
@@ -42,17 +42,17 @@ class AgentToolsets:
         return gathered
 
     def known(self) -> Sequence[Tool[Any]]:
-        """Every tool that a toolset is known to have, whoever may have it: what names in a configuration may mean."""
+        """Every tool known from any toolset, whichever agent may use it: what names in a configuration may refer to."""
         fixed = chain.from_iterable(one.given for one in self._toolsets() if isinstance(one, FixedToolset))
         return list({tool.name: tool for tool in [*chain.from_iterable(self._seen.values()), *fixed]}.values())
 
     def problems(self) -> Sequence[str]:
-        """What was found wrong with toolsets when they were last asked, in words for the person."""
+        """Problems found when the toolsets were last gathered, as messages for the user."""
         return list(dict.fromkeys(chain.from_iterable(self._problems.values())))
 
 
 class _Noted(Filtered):
-    """A toolset of which it is noted what each agent was last given."""
+    """A toolset that records which tools each agent was last given."""
 
     def __init__(self, inner: Toolset, seen: dict[tuple[str, str], Sequence[Tool[Any]]]) -> None:
         super().__init__(inner, lambda tool: True)

@@ -1,4 +1,4 @@
-"""Stands in for a model that cannot be had, so that the run ends with the reason where a person reads it."""
+"""Stands in for an unavailable model, so that the run ends with the reason shown to the user."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from onyx_jupyter.protocols import ModelEvent, ModelRequest
 
 
 class UnavailableModel:
-    """A model whose every answer is the error with which opening it failed."""
+    """A model that answers every request with the error with which opening it failed."""
 
     light = False
     tiny = False
@@ -18,7 +18,7 @@ class UnavailableModel:
         self._error = error
 
     def stream(self, request: ModelRequest) -> UnavailableModel:
-        """An answer that raises ModelError at its first word."""
+        """Returns a stream that raises ModelError at its first event."""
         return self
 
     def __aiter__(self) -> UnavailableModel:
@@ -28,4 +28,4 @@ class UnavailableModel:
         raise self._error
 
     async def aclose(self) -> None:
-        """Nothing was begun."""
+        """Nothing to close."""

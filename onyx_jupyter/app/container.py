@@ -1,6 +1,6 @@
-"""Makes the features of one server, starts them in order and stops them in reverse. It knows none of them by name.
+"""Builds the features of one server, starts them in order and stops them in reverse.
 
-A feature that fails is named in `health`, and the rest goes on without it.
+A feature that fails is reported in `health`, and the rest continues without it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from onyx_jupyter.toolsets.toolset import Toolset
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 START_S = 30.0
-"""As long as one that is not essential may keep those behind it waiting."""
+"""How long a non-essential feature may delay those after it."""
 END_OF_START_S = 3.0
 IN_THE_LOG = "The server's log says more. What it does is missing until the server starts anew; all else works."
 
 
 class Container:
-    """Made of features and of what is given from outside of them; `failed` are features that could not be loaded.
+    """`given` is what comes from outside of the features; `failed` are features that could not be loaded.
 
-    Raises: ValueError where what an essential feature requires is provided by nobody, or two provide the same.
+    Raises: ValueError if a requirement of an essential feature is not provided, or two features provide the same.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class Container:
 
     @property
     def features(self) -> Sequence[Feature]:
-        """Those that could be made, in the order in which they start."""
+        """The features that could be built, in the order in which they start."""
         return [feature for feature, _ in self._features.values()]
 
     async def start(self) -> None:
-        """Starts what is not started yet; asked again while it goes on, it waits for the same.
+        """Starts what is not started yet; a second call during that waits for the same start.
 
-        Raises: OnyxError of an essential feature; asked again, that one and those behind it are tried anew.
+        Raises: OnyxError of an essential feature; another call then retries that feature and those after it.
         """
         starting = self._starting
         if starting is None or (starting.done() and (starting.cancelled() or starting.exception() is not None)):
@@ -67,20 +67,20 @@ class Container:
         await asyncio.shield(starting)
 
     async def begin_as_owner(self) -> None:
-        """Begins what must be done once, now that this server is the one that does it."""
+        """Begins what only one server must do, now that this server is the one."""
         for feature, built in self._features.values():
             if feature.name in self._started:
                 await self._try(feature, "begin what it does alone", built.begin_as_owner)
 
     async def warm(self) -> None:
-        """Starts, and loads what the first answer will need, one feature after the other."""
+        """Starts the features, and loads what the first answer will need, one feature at a time."""
         await self.start()
         for feature, built in self._features.values():
             if not self._closed and feature.name not in self.problems:
-                await self._try(feature, "be warmed up", built.warm)  # else it is loaded when it is needed
+                await self._try(feature, "be warmed up", built.warm)  # on failure it is loaded when needed
 
     async def close(self) -> None:
-        """Ends all work, the last feature's first. One that fails to end keeps no other from it."""
+        """Ends all work, the last feature's first. A feature that fails to end does not block the rest."""
         self._closed = True
         if self._starting is not None and (await asyncio.wait({self._starting}, timeout=END_OF_START_S))[1]:
             self._starting.cancel()
@@ -90,26 +90,26 @@ class Container:
                 ends.push_async_callback(built.close)
 
     async def health(self) -> dict[str, Component]:
-        """Component → how it is; the features that failed are among them."""
+        """Component → its health, including the features that failed."""
         found: dict[str, Component] = {}
         for feature, built in self._features.values():
             if feature.name not in self._started:
                 continue
             try:
                 found |= await built.health()
-            except Exception as error:  # of the others it is known how they are
+            except Exception as error:  # the others are still reported
                 log.exception("How %s is cannot be told", feature.name)
                 found[feature.name] = _failed(feature.name, _reason(error))
         return found | {name: _failed(name, why) for name, why in self.problems.items()}
 
     def check(self, operation: Operation) -> None:
-        """Raises: FeatureUnavailable where the feature that answers it has failed."""
+        """Raises: FeatureUnavailable if the feature that answers it has failed."""
         name = self._feature_of[operation.name]
         if name in self.problems:
             raise FeatureUnavailable(f"{operation.name} cannot be answered: {self.problems[name]}.", hint=IN_THE_LOG)
 
     def toolsets(self) -> Sequence[Toolset]:
-        """As `Contributions` has it, and the following likewise."""
+        """See `Contributions`, as for the methods below."""
         return [toolset for feature in self._working() for toolset in feature.toolsets]
 
     def prompt_sections(self) -> Sequence[str]:
@@ -128,7 +128,7 @@ class Container:
         for feature, built in self._in_use():
             try:
                 built.catch_up()
-            except Exception:  # a message goes out all the same
+            except Exception:  # the message is still sent
                 log.exception("%s could not follow what there is to be found", feature.name)
 
     def settings(self) -> Mapping[str, type[BaseModel]]:
@@ -140,7 +140,7 @@ class Container:
         return [(feature, built) for feature, built in self._features.values() if feature.name not in self.problems]
 
     def _of(self, feature: Feature, asked: Callable[[Parts], T]) -> T | None:
-        """What a feature has to give to each run; one that cannot has failed, and no run with it."""
+        """What a feature contributes to each run; if it raises, the feature has failed, but not the run."""
         try:
             return asked(self.parts)
         except Exception as error:
@@ -184,7 +184,7 @@ class Container:
                 self._started.add(feature.name)
 
     async def _try(self, feature: Feature, what: str, do: Callable[[], Awaitable[None]]) -> None:
-        """What the rest goes on without."""
+        """Logs a failure, and the rest continues without it."""
         try:
             await do()
         except OnyxError as error:
@@ -209,9 +209,9 @@ def _reason(error: Exception) -> str:
 
 
 def in_order(features: Iterable[Feature], given: Iterable[Key[Any]]) -> list[Feature]:
-    """The features, each behind those that provide what it requires, otherwise as they were named.
+    """The features, each after those that provide what it requires, otherwise in their given order.
 
-    Those that lack something stand last. Raises: ValueError where two have the same name, or provide the same.
+    Those with missing requirements come last. Raises: ValueError if two have the same name, or provide the same.
     """
     waiting = list(features)
     provided, names = set(given), set[str]()

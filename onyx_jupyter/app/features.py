@@ -1,4 +1,4 @@
-"""The one list of what Onyx consists of. A feature more is a line more."""
+"""The list of all features of Onyx. A new feature needs one line here."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ FEATURES: tuple[Feature, ...] = (
     SESSION_SEARCH,
     WARM_UP,
 )
-"""In the order in which a model is told of their tools; they start behind what they require."""
+"""In the order in which their tools are listed for a model; each starts after what it requires."""
 
 OPERATIONS = Operations(operation for feature in FEATURES for operation in feature.operations)
-"""Everything that can be asked of Onyx itself. The types of the front end come from here."""
+"""All operations of Onyx itself. The front end's types are derived from here."""
 
 EVENTS: dict[str, EventType] = {event.name: event for feature in FEATURES for event in feature.events}
-"""Every event that is told outside of the process."""
+"""Every event that is sent outside of the process."""
 
 TOOLSETS: tuple[FixedToolset, ...] = tuple(
     toolset for feature in FEATURES for toolset in feature.toolsets if isinstance(toolset, FixedToolset)
@@ -68,5 +68,5 @@ TOOLSETS: tuple[FixedToolset, ...] = tuple(
 
 
 def all_tools() -> list[Tool[Any]]:
-    """Every tool of Onyx itself, without those of skills, in the order in which a model is told of them."""
+    """Every tool of Onyx itself, without those of skills, in the order in which they are listed for a model."""
     return [tool for toolset in TOOLSETS for tool in toolset.given]

@@ -1,4 +1,4 @@
-"""What all features stand on: configuration, streams of events, the audit, sessions on disk, embeddings."""
+"""What all features build on: configuration, event streams, the audit, sessions on disk, embeddings."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def make(parts: Parts) -> Built:
 
 
 async def _audit_component(audit_log: AuditLog, path: Path) -> Components:
-    """Whether the audit is as it was written."""
+    """Whether the audit file is still as it was written."""
     try:
         verified = await audit_log.check()
     except StorageError as error:

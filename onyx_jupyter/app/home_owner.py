@@ -1,4 +1,4 @@
-"""Which of the servers on one home does what must be done once: the first, and when it has gone, the next."""
+"""Decides which of the servers on one home does what must be done once: the first, and when it ends, the next."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ log = logging.getLogger(__name__)
 
 
 class HomeOwner:
-    """Held by a lock that the system lets go of with the process, however that ends; `begin` is called once it is ours.
+    """Holds a lock that the system releases with the process, however that ends; `begin` is called once it is held.
 
-    `look_s` is how often one that is not the owner looks whether it can be.
+    `look_s` is the interval at which a server that is not the owner tries to become it.
     """
 
     def __init__(self, lock: Path, begin: Callable[[], Awaitable[None]], *, look_s: float) -> None:
@@ -33,13 +33,13 @@ class HomeOwner:
         return self._lock.is_locked
 
     async def start(self) -> None:
-        """Where the home is free, what must be done once has begun when it returns; else it begins when it is. Once."""
+        """If the home is free, `begin` has been called when this returns, else it is called once it is. Idempotent."""
         if self._watching is None and not self._closed:
             self._watching = asyncio.create_task(self._watch(), name="onyx home owner")
         await self._looked.wait()
 
     async def close(self) -> None:
-        """The next server can have the home."""
+        """Releases the home for the next server."""
         self._closed = True
         if self._watching is not None:
             self._watching.cancel()
@@ -65,7 +65,7 @@ class HomeOwner:
             self._lock.acquire()
         except Timeout:
             return False
-        except OSError as error:  # a home that cannot be written to has no owner, and says so elsewhere
+        except OSError as error:  # a home that cannot be written to has no owner; it is reported elsewhere
             log.debug("The home's lock cannot be taken: %s", error)
             return False
         return True

@@ -1,4 +1,4 @@
-"""Features that other packages bring, by the entry point `onyx_jupyter.features`. None of them stops ours."""
+"""Features of other packages, found by the entry point `onyx_jupyter.features`. Their failures do not stop ours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GROUP = "onyx_jupyter.features"
 
 
 def with_installed(ours: Sequence[Feature]) -> tuple[list[Feature], dict[str, str]]:
-    """Our features and behind them those that are installed, by name; and why others of those cannot be used."""
+    """Our features followed by the installed ones, ordered by name; and why other installed ones cannot be used."""
     features, failed = list(ours), dict[str, str]()
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
         try:
@@ -26,7 +26,7 @@ def with_installed(ours: Sequence[Feature]) -> tuple[list[Feature], dict[str, st
             if not isinstance(feature, Feature):
                 raise TypeError(f"{point.value} is no onyx_jupyter.operations.feature.Feature")
             _check([*features, feature])
-        except (Exception, SystemExit) as error:  # whatever a package of somebody else does when it is imported
+        except (Exception, SystemExit) as error:  # importing a third-party package may raise anything
             log.exception("The feature %s of an installed package cannot be used", point.name)
             failed[point.name] = str(error).rstrip(".") or type(error).__name__
         else:
@@ -35,7 +35,7 @@ def with_installed(ours: Sequence[Feature]) -> tuple[list[Feature], dict[str, st
 
 
 def _check(features: Sequence[Feature]) -> None:
-    """Raises: ValueError where two bring something of the same name."""
+    """Raises: ValueError if two define something of the same name."""
     in_order(features, (HOST, CONTRIBUTIONS))
     Operations(operation for feature in features for operation in feature.operations)
     with_sections({feature.name: feature.settings for feature in features if feature.settings})
@@ -48,5 +48,5 @@ def _check(features: Sequence[Feature]) -> None:
 
 
 def _fixed(features: Sequence[Feature]) -> list[FixedToolset]:
-    """Those whose tools are known before anybody asks; of the others, a run takes the first of a name."""
+    """The toolsets whose tools are known in advance; of the others, a run takes the first tool of each name."""
     return [one for feature in features for one in feature.toolsets if isinstance(one, FixedToolset)]

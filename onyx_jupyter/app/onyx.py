@@ -1,4 +1,4 @@
-"""Onyx as a server, a test or a measurement holds it: its features, started and stopped together."""
+"""Onyx as used by a server, a test or a benchmark: its features, started and stopped together."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from onyx_jupyter.operations.parts import Key
 
 T = TypeVar("T")
 LOOK_S = 10.0
-"""How often a server that does not own its home looks whether it can."""
+"""How often a server that does not own its home tries to."""
 
 
 class Onyx:
-    """Everything behind the doors. Building it costs nothing; `ready` prepares the home on first use."""
+    """Everything behind the adapters. Building it costs nothing; `ready` prepares the home on first use."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Onyx:
         lent: Mapping[Key[Any], Any] | None = None,
         failed: Mapping[str, str] | None = None,
     ) -> None:
-        """`lent` is what this server has beside its `host`; `failed` are features that could not be loaded, and why."""
+        """`lent` is what this server provides besides its `host`; `failed` maps features that did not load to why."""
         self.host = host
         self._started_at = host.clock.monotonic()
         self.container = Container(features, {HOST: host, HEALTH: self.health, **(lent or {})}, failed)
@@ -43,7 +43,7 @@ class Onyx:
         return self.container.parts.get(key)
 
     async def ready(self) -> None:
-        """Reads the configuration, makes the home, recovers what a kill cut off; once. Raises: StorageError."""
+        """Reads the configuration, creates the home, recovers interrupted runs; once. Raises: StorageError."""
         await self.container.start()
         await self._owner.start()
 
@@ -52,7 +52,7 @@ class Onyx:
         await self.container.warm()
 
     async def close(self) -> None:
-        """Ends all work; what waits for a person goes on at the next start."""
+        """Ends all work; runs that wait for a person continue at the next start."""
         await self._owner.close()
         await self.container.close()
 

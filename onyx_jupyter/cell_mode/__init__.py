@@ -1,1 +1,1 @@
-"""Cell mode: how a model without dependable tool calls acts. It answers in words or with one cell to insert and run."""
+"""Cell mode: how models without reliable tool calls act. They answer in words or with one cell to insert and run."""

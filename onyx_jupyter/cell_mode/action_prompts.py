@@ -1,7 +1,7 @@
-"""The words around one action: turns that show how a request becomes JSON, and how a result becomes an answer.
+"""The prompts of actions: example turns that show how a request becomes JSON, and a result an answer.
 
-Small models follow turns that they see rather than rules that they read. What is shown may be told as if it had been
-found, so its names are ones that an answer is checked for. After a change, run `--set actions`.
+Small models follow examples rather than rules. They may repeat an example as if it were a finding, so the examples use
+names that answers are checked for. After a change, run `--set actions`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _RESULT_CHARS = 3_000
 
 
 def shown_actions() -> list[Message]:
-    """Requests with their actions, results and answers."""
+    """Example requests with their actions, results and answers."""
     turns = []
     for request, action, result, answer in _ACTIONS:
         turns += [Message("user", request), Message("assistant", json.dumps(dict(action)))]
@@ -57,7 +57,7 @@ def shown_actions() -> list[Message]:
 
 
 def shown_answers() -> list[Message]:
-    """Results with their answers."""
+    """Example results with their answers."""
     turns = []
     for request, result, answer in _ANSWERS:
         turns += [Message("user", answer_from(result, request)), Message("assistant", answer)]
@@ -65,18 +65,18 @@ def shown_answers() -> list[Message]:
 
 
 def choose(request: str, skills: Sequence[SkillFact]) -> str:
-    """The request, with the skills among which one is meant."""
+    """The request, with the skills to choose from."""
     lines = [_skill(skill) for skill in skills]
     return f"{request}{_SKILLS}{chr(10).join(lines)}" if lines else request
 
 
 def answer_from(text: str, request: str) -> str:
-    """The beginning of what was found, where it is long; the request comes last, else it is forgotten."""
+    """The beginning of a long result; the request comes last, or else it is forgotten."""
     return f"The result:\n{_cut(text)}\n\n{request}\nAnswer briefly, only from this result."
 
 
 def go_on_with(text: str, request: str) -> str:
-    """What was read, for the action that comes next."""
+    """The content that was read, for the next action."""
     return f"The result:\n{_cut(text)}\n\n{request}\nThe file is read; now write the other one."
 
 

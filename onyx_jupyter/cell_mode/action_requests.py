@@ -1,4 +1,4 @@
-"""Requests that want no cell but the memory, a skill or a file of text: told by their words.
+"""Recognizes requests for the memory, a skill or a text file instead of a cell, by their words.
 
 In doubt it is none of them. The words are English; in another language such a request becomes a cell.
 """
@@ -54,7 +54,7 @@ _LIST_FILES = re.compile(r"\b(?:which|what|list|show)\b[^.?!]*\bfiles\b", re.IGN
 
 @dataclass(frozen=True, slots=True)
 class ActionRequest:
-    """What is wanted; `about` is what is to be forgotten, `paths` and `skills` are those that the request names."""
+    """The wanted action; `about` is what to forget, `paths` and `skills` are those named in the request."""
 
     want: Want
     about: str = ""
@@ -63,7 +63,7 @@ class ActionRequest:
 
 
 def action_request(request: str, facts: NotebookFacts, *, names_data: bool) -> ActionRequest | None:
-    """None where it is a matter of code or of words. `names_data`: a table, a column or a file of data is named."""
+    """None if the request needs code or words. `names_data`: it names a table, a column or a data file."""
     forget = _FORGET.match(request)
     if forget and not _NEVER_MIND.fullmatch(forget["what"].strip()):
         return ActionRequest("forget", about=forget["what"].strip(" .!"))
@@ -86,7 +86,7 @@ def _about_skills(request: str, skills: Sequence[SkillFact], names_data: bool) -
 
 
 def _is_named(skill: SkillFact, request: str) -> bool:
-    """By all words of its name in a row; one of a single common word only as the skill that it is."""
+    """Whether all words of its name occur in a row; a single-word name counts only together with "skill"."""
     words = r"[\s_-]+".join(map(re.escape, re.split(r"[-_]", skill.name)))
     found = re.search(rf"(?<!\w){words}(?!\w)", request, re.IGNORECASE)
     return found is not None and ("-" in skill.name or _SKILL.search(request) is not None)

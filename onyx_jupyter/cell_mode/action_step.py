@@ -1,4 +1,4 @@
-"""One step of a turn that wants no cell: an action, or the answer from its result. The tools do what there is to do."""
+"""One step of a turn that needs no cell: an action, or the answer from its result. The work is done by tools."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _NO_SKILLS = "There is no skill that I can use here."
 
 
 class ActionStep:
-    """What comes next where the request is about the memory, a skill or a file of text.
+    """The next step of a request about the memory, a skill or a text file.
 
-    `write_cell` is the way out: where no action comes of it, it becomes a cell after all.
+    `write_cell` is the fallback if no action can be chosen.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class ActionStep:
         return self._call(call) if call is not None else self._choose(wanted, prompt, shown_actions())
 
     def _write_after(self, text: str, last: Step) -> Events:
-        """What was read was read for another file."""
+        """The file was read in order to write another one."""
         others = tuple(path for path in self._wanted.paths if path != last.call.arguments.get("path"))
         wanted = replace(self._wanted, want="write_file", paths=others or self._wanted.paths)
         return self._choose(wanted, go_on_with(text, self._turn.request), self._so_far())
@@ -98,7 +98,7 @@ class ActionStep:
         return [*shown_actions(), Message("user", self._turn.request), Message("assistant", _as_json(self._turn))]
 
     async def _choose(self, wanted: ActionRequest, prompt: str, before: Sequence[Message]) -> Events:
-        """The action that the model chooses among those that are left open."""
+        """The action that the model chooses among the possible ones."""
         call = None
         for attempt, temperature in enumerate((CALM, BOLD)[:_TRIES], 1):
             yield ModelProgress("Choosing what to do…")
@@ -120,7 +120,7 @@ class ActionStep:
                 yield event
 
     def _forgetting(self, last: Step) -> Events:
-        """A fact; where there is none, the line of a note that holds the same words."""
+        """Forgets a fact; if there is none, the line of a note that has the same words."""
         if last.call.name == actions.FORGET and last.status == "ok":
             return self._inner.say(last.result)
         if last.call.name == actions.FORGET:
@@ -142,7 +142,7 @@ class ActionStep:
         return self._answer("\n".join(dict.fromkeys(lines))) if lines else self._inner.say(_NOTHING_NOTED)
 
     async def _answer(self, result: str) -> Events:
-        """Words from the result; the beginning of the result itself where they would say what it does not."""
+        """Words from the result; or the beginning of the result itself if the words claim what it doesn't contain."""
         texts = [result, self._turn.request]
         known = Numbers(texts)
         for attempt, temperature in enumerate((CALM, BOLD), 1):
@@ -177,7 +177,7 @@ class ActionStep:
         return self._inner.call(call)
 
     def _has(self, tool: str) -> bool:
-        """Of a tool that no model is told of beforehand, whether anything may be changed at all."""
+        """For a tool that is never listed to models, whether anything may be changed at all."""
         if tool == actions.READ_SKILL:
             return True
         if tool == actions.FORGET or tool.startswith(actions.SKILL):
@@ -186,18 +186,18 @@ class ActionStep:
 
 
 def _beginning(text: str) -> str:
-    """Word for word, as far as it is shown below an answer."""
+    """Quotes as much as is shown below an answer."""
     return quoted("\n".join(text.splitlines()[:SHOWN_LINES]))
 
 
 def _repeats(words: str, request: str) -> bool:
-    """Whether they say the request once more, or nothing; a name out of it may be the answer."""
+    """Whether the words only repeat the request, or are empty; a name from it may be the answer."""
     said, wished = (re.findall(r"\w+", text.lower()) for text in (words, request))
     return not said or (len(said) > _NAME_WORDS and " ".join(said) in " ".join(wished))
 
 
 def _as_json(turn: Turn) -> str:
-    """The call as the shown turns write one."""
+    """The call as in the example turns."""
     last = turn.last
     names = {actions.RECALL: "search_notes", actions.READ: "read_file"}
     name = names.get(last.call.name, "run_skill") if last else ""
@@ -205,7 +205,7 @@ def _as_json(turn: Turn) -> str:
 
 
 def _notes(result: str) -> list[tuple[str, str]]:
-    """Path and text of what a search of the memory found."""
+    """Path and text of each result of a memory search."""
     try:
         found: Any = json.loads(result)
     except ValueError:
@@ -219,12 +219,12 @@ def _notes(result: str) -> list[tuple[str, str]]:
 
 
 def _tells_of_people(path: str) -> bool:
-    """Whether the file is about the person and their work, and not about the agent itself."""
+    """Whether the file is about the user and their work rather than the agent itself."""
     return path in _ABOUT_PEOPLE or path.startswith(("memory/", "shared/"))
 
 
 def _without_line(result: str, about: str) -> ToolCall | None:
-    """The edit that takes out the first line with all the words; None where none has them."""
+    """The edit that removes the first line with all the words; None if there is none."""
     words = actions.pattern_of(about).lower().split("*")
     for path, text in _notes(result):
         for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""One action as JSON that a grammar holds to its form, and the tool call that it means. It asks nobody."""
+"""One action as JSON whose form a grammar enforces, and the corresponding tool call."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 
 def is_action(tool: str) -> bool:
-    """Whether cell mode calls that tool for something else than a cell."""
+    """Whether cell mode calls that tool for anything but a cell."""
     return tool in (RECALL, FORGET, READ, WRITE, EDIT_FILE, LIST) or tool.startswith(SKILL)
 
 
 def settled(wanted: ActionRequest) -> ToolCall | None:
-    """The call, where the words of the request leave nothing to decide; `recall` needs the request itself."""
+    """The call, if the request leaves nothing to decide; `recall` needs the request itself."""
     match wanted.want:
         case "forget":
             return ToolCall("", FORGET, {"pattern": pattern_of(wanted.about)})
@@ -48,7 +48,7 @@ def recall(request: str) -> ToolCall:
 
 
 def grammar(wanted: ActionRequest) -> str:
-    """GBNF of the actions that the request leaves open, with the names that stand in it."""
+    """GBNF of the possible actions, with the names from the request."""
     forms: list[str] = []
     paths = _one_of(wanted.paths)
     if wanted.want in ("read_file", "read_or_write"):
@@ -64,7 +64,7 @@ def grammar(wanted: ActionRequest) -> str:
 
 
 def call_of(answer: str, wanted: ActionRequest, request: str) -> ToolCall | None:
-    """What the model's JSON means; None where it is none, or means what was not asked for."""
+    """The call for the model's JSON; None if it is invalid or was not asked for."""
     found = _OBJECT.search(answer)
     try:
         action = json.loads(found[0]) if found else None
@@ -88,7 +88,7 @@ def call_of(answer: str, wanted: ActionRequest, request: str) -> ToolCall | None
 
 
 def pattern_of(about: str) -> str:
-    """The words that count, in their order and with anything between them, as `forget` looks for them."""
+    """The significant words in order, with anything between them, as a pattern for `forget`."""
     words = [word for word in re.findall(r"[\w'-]+", about) if word.lower() not in _LITTLE]
     return "*".join(words or [about])
 
@@ -100,7 +100,7 @@ def _skill_call(skill: SkillFact, given: Mapping[str, Any]) -> ToolCall:
 
 
 def _asked_for(given: Mapping[str, Any], skill: SkillFact, request: str) -> dict[str, Any]:
-    """The parameters whose values stand in the request: a small model fills in the others from nowhere."""
+    """The parameters whose values occur in the request: a small model invents the others."""
     text = request.lower()
     return {
         name: value
@@ -114,7 +114,7 @@ def _form(action: str, rest: str) -> str:
 
 
 def _pairs(skill: SkillFact) -> str:
-    """Any of its parameters, in their order."""
+    """Any of its parameters, in order."""
     pairs = [f'"\\"{_escaped(name)}\\": " {_VALUES.get(kind, "text")}' for name, kind in skill.parameters.items()]
     if not pairs:
         return '""'
@@ -127,7 +127,7 @@ def _one_of(names: Sequence[str]) -> str:
 
 
 def _literal(text: str) -> str:
-    """The text in JSON, as GBNF writes what has to stand there."""
+    """The text as a JSON string in a GBNF literal."""
     return f'"\\"{_escaped(text)}\\""'
 
 

@@ -1,4 +1,4 @@
-"""By which columns a request wants groups, and of which column a value: as far as its words leave no doubt."""
+"""The columns that a request groups by, and the column of its value, if the words are unambiguous."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MOST_GROUPS = 2
 
 @dataclass(frozen=True, slots=True)
 class AskedGroups:
-    """The columns; no groups, or None as the value, where it is not certain which are meant."""
+    """The columns; no groups, or None as the value, if it is not certain which are meant."""
 
     groups: tuple[str, ...] = ()
     value: str | None = None
 
 
 def asked_groups(request: str, frame: Frame) -> AskedGroups:
-    """What `rate by contract and sex`, or `which species … on average`, says of the columns of this table."""
+    """The columns of this table meant by `rate by contract and sex`, or `which species … on average`."""
     found = _BY.search(request) or _WHICH.search(request)
     if found is None:
         return AskedGroups()
@@ -50,6 +50,6 @@ def _value(columns: list[Column], words: str) -> str | None:
 
 
 def _the_one(names: list[str], words: str) -> str | None:
-    """The one column that is spoken of; None where there is none, or several."""
+    """The only column mentioned; None if there is none, or several."""
     named = named_columns(names, words)
     return named[0] if len(named) == 1 else None

@@ -1,4 +1,4 @@
-"""Cells that their error alone tells how to mend, without a word of the model's. In doubt none."""
+"""Repairs failed cells from the error alone, without asking the model. In doubt it changes nothing."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _NEAR = 0.85
 
 
 def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
-    """The whole cell without that mistake; None where nothing plain can be done. `result` is what the cell gave.
+    """The whole repaired cell; None if there is no obvious fix. `result` is the result of running the cell.
 
-    What it now uses may have to be imported.
+    The fix may need imports.
     """
     ways: tuple[Callable[[str, str, NotebookFacts], str], ...] = (
         _with_accessor,
@@ -63,7 +63,7 @@ def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
 
 
 def _with_accessor(source: str, result: str, facts: NotebookFacts) -> str:
-    """`x.total_seconds()` of a whole column is `x.dt.total_seconds()`, `x.lower()` is `x.str.lower()`."""
+    """`x.total_seconds()` of a whole column becomes `x.dt.total_seconds()`, `x.lower()` becomes `x.str.lower()`."""
     found = _NO_ATTRIBUTE.match(error_of(result))
     accessor = accessor_of(found["name"]) if found else None
     if found is None or accessor is None:
@@ -73,7 +73,7 @@ def _with_accessor(source: str, result: str, facts: NotebookFacts) -> str:
 
 
 def _with_function(source: str, result: str, facts: NotebookFacts) -> str:
-    """`x.shapiro()` is `shapiro(x)`, a function of scipy's."""
+    """`x.shapiro()` becomes `shapiro(x)`, a scipy function."""
     found = _NO_ATTRIBUTE.match(error_of(result))
     if found is None or not is_of_scipy(found["name"]):
         return source
@@ -87,7 +87,7 @@ def _with_function(source: str, result: str, facts: NotebookFacts) -> str:
 
 
 def _without_conversion(source: str, result: str, facts: NotebookFacts) -> str:
-    """`x.str.extract(…)[0].astype(float)` of a column that holds numbers already is `x`."""
+    """`x.str.extract(…)[0].astype(float)` of a column that already holds numbers becomes `x`."""
     if not _NO_TEXT.search(error_of(result)):
         return source
     for node in ast.walk(parsed(source)):
@@ -98,7 +98,7 @@ def _without_conversion(source: str, result: str, facts: NotebookFacts) -> str:
 
 
 def _converted(call: ast.Call) -> ast.expr | None:
-    """The column whose texts that makes numbers of; None where the call is anything else."""
+    """The column whose texts the call converts to numbers; None for any other call."""
     node: ast.expr = call
     column: ast.expr | None = None
     methods: set[str] = set()
@@ -118,7 +118,7 @@ def _converted(call: ast.Call) -> ast.expr | None:
 
 
 def _with_near_column(source: str, result: str, facts: NotebookFacts) -> str:
-    """'JAME LOGAN' is meant for 'JAMES LOGAN', where no other column is as near."""
+    """'JAME LOGAN' becomes 'JAMES LOGAN', if no other column is as similar."""
     found = _NO_KEY.search(error_of(result))
     if found is None:
         return source
@@ -131,7 +131,7 @@ def _with_near_column(source: str, result: str, facts: NotebookFacts) -> str:
 
 
 def _with_table(source: str, result: str, facts: NotebookFacts) -> str:
-    """`customers[churned]` is `customers[customers["churned"]]`, and a `df` that is nowhere is the one table."""
+    """`customers[churned]` becomes `customers[customers["churned"]]`, and an undefined `df` the only table."""
     found = _NO_NAME.match(error_of(result))
     meant = _meant(found["name"], facts) if found else None
     while found is not None and meant is not None:
@@ -143,7 +143,7 @@ def _with_table(source: str, result: str, facts: NotebookFacts) -> str:
 
 
 def _meant(name: str, facts: NotebookFacts) -> str | None:
-    """What a name that is nowhere stands for: the column of one table alone, or the one table; None where neither."""
+    """What an undefined name stands for: a column of only one table, or the only table; None if neither."""
     of = [frame.name for frame in facts.frames if any(column.name == name for column in frame.columns)]
     if len(of) == 1:
         return f'{of[0]}["{name}"]'
@@ -151,14 +151,14 @@ def _meant(name: str, facts: NotebookFacts) -> str | None:
 
 
 def _by_label(source: str, result: str, facts: NotebookFacts) -> str:
-    """`t[t["x"].idxmax()]["name"]` is the row `t.loc[t["x"].idxmax()]["name"]`."""
+    """`t[t["x"].idxmax()]["name"]` becomes the row `t.loc[t["x"].idxmax()]["name"]`."""
     if not error_of(result).startswith("KeyError: "):
         return source
     return _on_failing_lines(source, result, lambda line: _ROW_OF.sub(r"\g<table>.loc\g<label>", line))
 
 
 def _by_position(source: str, result: str, facts: NotebookFacts) -> str:
-    """`rates[0]` of a series that is labelled otherwise is `rates.iloc[0]`."""
+    """`rates[0]` of a series with other labels becomes `rates.iloc[0]`."""
     found = _NO_POSITION.match(error_of(result))
     if found is None:
         return source
@@ -167,7 +167,7 @@ def _by_position(source: str, result: str, facts: NotebookFacts) -> str:
 
 
 def _of_numbers_only(source: str, result: str, facts: NotebookFacts) -> str:
-    """`groups.mean()` of a table that has texts, too, is `groups.mean(numeric_only=True)`."""
+    """`groups.mean()` of a table that also has text columns becomes `groups.mean(numeric_only=True)`."""
     found = _NO_NUMBERS.search(error_of(result))
     if found is None:
         return source
@@ -176,7 +176,7 @@ def _of_numbers_only(source: str, result: str, facts: NotebookFacts) -> str:
 
 
 def _without_keyword(source: str, result: str, facts: NotebookFacts) -> str:
-    """A keyword goes that the function does not take; a statement `x.f(inplace=True)` is `x = x.f()` then."""
+    """Removes a keyword that the function doesn't accept; a statement `x.f(inplace=True)` becomes `x = x.f()`."""
     found = _NO_KEYWORD.match(error_of(result))
     while found is not None:
         nodes = list(ast.walk(parsed(source)))
@@ -201,14 +201,14 @@ def _with_new_frequency(source: str, result: str, facts: NotebookFacts) -> str:
 
 
 def _rounded(source: str, result: str, facts: NotebookFacts) -> str:
-    """`f"{rates:.2f}"` of a whole column is `f"{round(rates, 2)}"`."""
+    """`f"{rates:.2f}"` of a whole column becomes `f"{round(rates, 2)}"`."""
     if not _NO_FORMAT.match(error_of(result)):
         return source
     return _on_failing_lines(source, result, lambda line: _FORMATTED.sub(r"{round(\g<value>, \g<decimals>)}", line))
 
 
 def _without_unused_import(source: str, result: str, facts: NotebookFacts) -> str:
-    """An import of what is not installed, where the cell has no use for it."""
+    """Removes an import of a package that is not installed, if the cell doesn't use it."""
     return without_unused_imports(source, missing_modules([error_of(result)]))
 
 
@@ -217,7 +217,7 @@ def _name_of(call: ast.Call) -> str:
 
 
 def _changed_in_place(call: ast.Call) -> ast.expr | None:
-    """`df["a"]` of `df["a"].cat.f()`; None where nothing can be assigned to it."""
+    """`df["a"]` of `df["a"].cat.f()`; None if it cannot be assigned to."""
     match call.func:
         case ast.Attribute(value=ast.Attribute(value=inner, attr=accessor)) if accessor in _ACCESSORS:
             receiver = inner
@@ -229,6 +229,6 @@ def _changed_in_place(call: ast.Call) -> ast.expr | None:
 
 
 def _on_failing_lines(source: str, result: str, change: Callable[[str], str]) -> str:
-    """The source with the lines changed that the traceback points at."""
+    """Changes the lines that the traceback points at."""
     failing = {line["line"].strip() for line in _FAILING_LINE.finditer(result)}
     return "\n".join(change(line) if line.strip() in failing else line for line in source.split("\n"))

@@ -1,4 +1,4 @@
-"""The cell as it is seen while the model writes it: from the lines that the server wrote for it to the newest word."""
+"""The cell as shown while the model writes it: from the lines that the server wrote for it to the newest word."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = re.compile(r"[A-Z][a-z']*[,!:.]? +[A-Za-z]")
 
 
 async def drafted(asking: AsyncGenerator[ModelEvent, None], begun: str) -> AsyncGenerator[ModelEvent, None]:
-    """The events of an answer, with the cell in it in the place of its text; `begun` is there at once."""
+    """The events of an answer, with the cell instead of its text; `begun` is shown at once."""
     yield CellDraft(begun, begins=True)
     answer, shown = "", begun
     async with aclosing(asking) as events:
@@ -35,7 +35,7 @@ async def drafted(asking: AsyncGenerator[ModelEvent, None], begun: str) -> Async
 
 
 def so_far(answer: str, begun: str) -> str:
-    """What of the answer is surely the cell: no fence that ends it, no words around it, no line said once more."""
+    """The part of the answer that is certainly the cell: without a closing fence, text around it, or repeated lines."""
     text = answer.lstrip()
     if _FENCE.search(text) is None and ("```" in text or text.startswith("`") or _is_words(text)):
         return begun
@@ -47,7 +47,7 @@ def so_far(answer: str, begun: str) -> str:
 
 
 def _is_words(text: str) -> bool:
-    """Whether a sentence stands in front of a cell that is still to come, or may: of code its signs are known."""
+    """Whether a sentence precedes a cell that is still to come, or may: code is recognized by its signs."""
     first = text.partition("\n")[0]
     may_be = first == text and first[:1].isupper() and not _SIGNS.search(first)
     return may_be or _WORDS.match(first) is not None

@@ -1,4 +1,4 @@
-"""The cell that stands in a model's answer: found, completed with the lines that read its table, and checked."""
+"""Extracts the cell from a model's answer, adds the lines that read its table, and checks it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, wants_plot
 
 _BLOCK = re.compile(r"```[ \t]*[\w+#.{}-]*[ \t]*\r?\n(.*?)(?:(?:^|\n)```|\Z)", re.I | re.M | re.S)
 _WHOLE_BLOCK = re.compile(r"```[^\n`]*\n(?:.*?\n)?```", re.S)
-# Of a whole cell (`%%`) only where it begins it: further down it is no Python, and nothing else.
+# A cell magic (`%%`) counts only at the beginning of the cell: further down it is invalid.
 _MAGIC = re.compile(r"^\s*(?:%(?!%)|[!?])")
 
 
 def opening_lines(facts: NotebookFacts, request: str) -> str:
-    """What a cell begins with: the lines that read its file, so that all names are right, and the import for a plot."""
+    """The first lines of a cell: they read its file, so that all names are right, and import what a plot needs."""
     lines = [frame.read for frame in facts.frames if frame.read]
     if facts.language == PYTHON and wants_plot(request):
         lines.append(PLOT_IMPORT)
@@ -24,12 +24,12 @@ def opening_lines(facts: NotebookFacts, request: str) -> str:
 
 
 def has_block(answer: str) -> bool:
-    """Whether there is a block of code in the answer, be it one that has not ended."""
+    """Whether the answer contains a block of code, even an unfinished one."""
     return _BLOCK.search(answer) is not None
 
 
 def cell_of(answer: str, begun: str) -> str:
-    """The cell, whether or not the model said once more what was said for it; empty where the answer has none."""
+    """The cell, whether or not the model repeated the lines that it began with; empty if the answer has none."""
     blocks = _BLOCK.findall(answer)
     code = blocks[0] if blocks else answer
     lines = [line for line in begun.splitlines() if line.strip()]
@@ -41,12 +41,12 @@ def cell_of(answer: str, begun: str) -> str:
 
 
 def has_whole_block(answer: str) -> bool:
-    """Whether its block ends, so that what was cut off behind it is no part of the cell."""
+    """Whether its block is closed, so that a cut after it doesn't affect the cell."""
     return _WHOLE_BLOCK.search(answer) is not None
 
 
 def problem_in(source: str) -> str | None:
-    """Why the cell cannot run at all, as Python says it; lines of magics are left out. None where it can."""
+    """Why the cell cannot run at all, as Python reports it, ignoring lines with magics; None if it can."""
     plain = "\n".join("pass" if _MAGIC.match(line) else line for line in source.splitlines())
     if source.lstrip().startswith("%%"):
         return None
@@ -60,5 +60,5 @@ def problem_in(source: str) -> str | None:
 
 
 def is_code(answer: str) -> bool:
-    """Whether words were asked for and Python came: an assignment or a call. A name or a number alone is an answer."""
+    """Whether Python was answered instead of words: an assignment or a call. A lone name or number is an answer."""
     return any(isinstance(node, ast.Assign | ast.Call | ast.Import) for node in ast.walk(parsed(answer.strip())))

@@ -1,4 +1,4 @@
-"""The cell of a turn: proposed, repaired, and the answer from what it printed. It runs nothing itself."""
+"""The cell of a turn: proposed, repaired, and the answer from what it printed. Tools run it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Step, Turn
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Guidance, ModelProgress, TextDelta
 
-# Of the cells that a second repair did not save, none was saved by a third or fourth: that only took minutes.
+# A third or fourth repair never saved a cell that two had not: it only took minutes.
 _REPAIRS = 2
 _WRITES = 3
-# A repair that is not hotter than this is often the failed cell, word for word, three times over.
+# At lower temperatures, a repair is often the failed cell again, word for word, three times over.
 _TEMPERATURES = (CALM, BOLD, HOT)
 _CELL_TOKENS = 700
 _ANSWER_TOKENS = 300
@@ -47,7 +47,7 @@ _LONG_OUTPUT = "Done: what came out stands below the cell."
 
 
 class CellStep:
-    """What comes next where the request wants a cell; where none can run, the cell is only shown."""
+    """The next step of a request for a cell; if none can be run, the cell is only shown."""
 
     def __init__(self, turn: Turn, facts: NotebookFacts, inner: Inner, *, can_run: bool) -> None:
         self._turn = turn
@@ -67,13 +67,13 @@ class CellStep:
 
     @property
     def can_repair(self) -> bool:
-        """Whether another try may help. What the error alone tells how to mend is none of the model's tries."""
+        """Whether another try may help. Repairs from the error alone don't count as tries of the model."""
         failures = self._turn.failures
         written = sum(self._mended(before) != after.source for before, after in pairwise(failures))
         return self._can_run and bool(failures) and (written < _REPAIRS or self._mend() is not None)
 
     def repair(self) -> Events:
-        """Mended by what the error alone tells, else written anew; every other try does not see the failed cell."""
+        """Repairs the cell from its error alone, else asks for a new one; every other try omits the failed cell."""
         failed, tried = self._turn.failures[-1], len(self._turn.failures)
         cell_id = cell_id_of(failed.result)
         if (source := self._mend()) is not None:
@@ -100,7 +100,7 @@ class CellStep:
         return _TOO_LONG if self._inner.is_cut else _NO_CELL
 
     def _mend(self) -> str | None:
-        """The last cell mended, where that has not failed before."""
+        """The last cell repaired, unless that version has failed before."""
         source = self._mended(self._turn.failures[-1])
         return None if source in {step.source for step in self._turn.failures} else source
 
@@ -111,7 +111,7 @@ class CellStep:
     async def _propose(
         self, ways: Sequence[str], *, tried: int = 0, cell_id: str | None = None, unlike: str = ""
     ) -> Events:
-        """One cell as a call; where what comes is no Python, or failed before, it is asked for in the next way."""
+        """Proposes one cell as a call; if it is no Python, or failed before, asks for it in the next way."""
         begun, source = self._opening, ""
         failed = {unlike, *(step.source for step in self._turn.failures)}
         opening = f"```{self._facts.language}\n" + (f"{begun}\n" if begun else "")
@@ -138,7 +138,7 @@ class CellStep:
                 yield event
 
     def _run(self, source: str, cell_id: str | None) -> Events:
-        """The cell in the place of the failed one, or at the end; where there is no notebook, one is made for it."""
+        """Puts the cell in place of the failed one, or at the end; creates a notebook for it if there is none."""
         cell = {"cellType": "code", "source": source}
         if self._facts.path is None:
             return self._inner.call(ToolCall("", CREATE, {"path": self._facts.new_path, "cells": [cell], "run": True}))
@@ -148,7 +148,7 @@ class CellStep:
         )
 
     def _is_worth_running(self, source: str, attempt: int) -> bool:
-        """Of the first tries it is asked that they draw, are not an earlier cell, and import what is there."""
+        """The first tries must also draw, differ from earlier cells, and import only installed packages."""
         request, is_first = self._turn.request, attempt < _WRITES - 1
         if is_first and any(one.cell == source and one.request != request for one in self._turn.earlier):
             return False
@@ -184,7 +184,7 @@ class CellStep:
         return finished(source, self._turn, self._facts, begun=self._opening)
 
     async def answer(self, output: str) -> Events:
-        """Words from the output, and a short output below them word for word. A number that it has not is not said."""
+        """Words from the output, with a short output quoted below. Numbers that it doesn't contain are not said."""
         printed, drawn = without_pictures(output), in_sentences(figures_of(output))
         if not printed:
             yield TextDelta(drawn or (_NOTHING_PRINTED if not output.strip() else _ONLY_A_PICTURE))
@@ -208,5 +208,5 @@ class CellStep:
 
 
 def shown(words: str, source: str, facts: NotebookFacts) -> str:
-    """The cell in an answer, where it cannot go into a notebook."""
+    """The cell in an answer, if it cannot go into a notebook."""
     return f"{words}\n\n```{facts.language}\n{source}\n```"

@@ -1,4 +1,4 @@
-"""Which cell a request wants changed, where it wants no new one."""
+"""Determines which cell a request wants changed, if it wants no new one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBERED = re.compile(rf"\b{_CHANGES} (?:the )?cell (?P<number>\d+)\b", re.IGNO
 
 
 def cell_to_change(turn: Turn, facts: NotebookFacts) -> CellFact | None:
-    """The one of that number, or the last one that was run for this person; None where a new cell is wanted."""
+    """The cell with that number, or the last one that was run for the user; None if a new cell is wanted."""
     code = [cell for cell in facts.cells if cell.type == "code"]
     if (numbered := _NUMBERED.search(turn.request)) is not None:
         return next((cell for cell in code if cell.number == int(numbered["number"])), None)

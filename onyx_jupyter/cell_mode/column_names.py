@@ -1,6 +1,6 @@
-"""Writes the names of columns in a cell as the table has them: a small model gets blanks, capitals and signs wrong.
+"""Corrects column names in a cell to those of the table: small models get blanks, capitals and signs wrong.
 
-It changes only a text that differs from exactly one column by such signs, and nothing that a cell names anew.
+It changes only a text that differs from exactly one column by such characters, and no names that the cell introduces.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def with_exact_columns(source: str, facts: NotebookFacts) -> str:
-    """The cell with those names mended; as it is where it is no Python."""
+    """The cell with corrected names; unchanged if it is not Python."""
     columns = [column.name for frame in facts.frames for column in frame.columns]
     plain: dict[str, set[str]] = {}
     for name in columns:
@@ -24,7 +24,7 @@ def with_exact_columns(source: str, facts: NotebookFacts) -> str:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return source
-    lines = source.encode().splitlines(keepends=True)  # ast counts columns in bytes of UTF-8
+    lines = source.encode().splitlines(keepends=True)  # ast counts columns in UTF-8 bytes
     for text in sorted(set(_texts(tree)), key=lambda one: (one.lineno, one.col_offset), reverse=True):
         written = str(text.value)
         meant = plain.get(_plain(written), set()) if written not in columns else set()
@@ -35,7 +35,7 @@ def with_exact_columns(source: str, facts: NotebookFacts) -> str:
 
 
 def _texts(tree: ast.AST) -> Iterator[ast.Constant]:
-    """Every text in brackets or in a call, except for parts of formatted ones, which stand at no place of their own."""
+    """Every string in brackets or in a call, except for parts of f-strings, which have no position of their own."""
     formatted = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript | ast.Call):

@@ -1,4 +1,4 @@
-"""A question of how many, and a cell that says yes or no for each row instead of counting."""
+"""Turns a cell that shows yes or no for each row into a count, if the question is how many."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
 
 
 def counted(source: str, requests: str) -> str:
-    """The cell with `(t["x"] == 2).sum()` where its last line shows `t["x"] == 2` alone.
+    """The cell with `(t["x"] == 2).sum()` if its last line only shows `t["x"] == 2`.
 
-    `requests` are the person's words, those before a short "and in 2008?" included.
+    `requests` are the user's words, including those before a short "and in 2008?".
     """
     body = parsed(source).body
     if not body or not _HOW_MANY.search(requests):
@@ -32,7 +32,7 @@ def counted(source: str, requests: str) -> str:
 
 
 def _is_of_rows(node: ast.expr) -> bool:
-    """Whether it is a comparison of a table's column, or several of them joined."""
+    """Whether it is a comparison of a table's column, or several of them combined."""
     match node:
         case ast.Compare(left=ast.Subscript(slice=ast.Constant(value=str())) | ast.Attribute(), ops=[op]):
             return not isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot)

@@ -1,4 +1,4 @@
-"""Cells that look like an answer and are none: they only print words that stand in them, which are invented."""
+"""Cells that only look like an answer: they just print literal text, which is invented."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _PRINT = re.compile(r"\b(?:prints?|says?|write|hello)\b", re.IGNORECASE)
 
 
 def only_claims(source: str, request: str) -> bool:
-    """Whether nothing in the cell computes, and nobody asked for words to be printed. False where it is no Python."""
+    """Whether the cell computes nothing, and printing text was not requested. False if it is not Python."""
     statements = parsed(source).body
     return bool(statements) and not _PRINT.search(request) and all(_is_claim(one) for one in statements)
 
 
 def _is_claim(statement: ast.stmt) -> bool:
-    """An import, or a print of words."""
+    """An import, or a print of literal text."""
     match statement:
         case ast.Import() | ast.ImportFrom():
             return True

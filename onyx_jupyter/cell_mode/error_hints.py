@@ -1,4 +1,4 @@
-"""What helps with common errors of a cell: a sentence for the next try. It mends nothing itself."""
+"""Hints on common errors of a cell: a sentence for the next try."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ _NO_MODULE = re.compile(r"No module named '(?P<name>[\w.]+)'")
 
 
 def missing_modules(results: Iterable[str]) -> tuple[str, ...]:
-    """What cells have found not to be installed; the first part of its name."""
+    """The packages that cells found missing; the first part of the name."""
     found = (match["name"].partition(".")[0] for result in results for match in _NO_MODULE.finditer(result))
     return tuple(dict.fromkeys(found))
 
 
 def error_of(result: str) -> str:
-    """The last line of a traceback that names an error; the end of the text where there is none."""
+    """The last line of a traceback that names an error; the end of the text if there is none."""
     found = list(_ERROR_LINE.finditer(result))
     return found[-1][0][:_MOST_CHARS] if found else result.strip()[-_MOST_CHARS:]
 
 
 def hint_for(error: str, facts: NotebookFacts) -> str:
-    """A sentence on what to do otherwise; empty where nothing is known."""
+    """A sentence on what to do instead; empty for unknown errors."""
     if _NO_COLUMN.search(error):
         return _other_column(error, facts)
     if error.startswith("NameError"):

@@ -1,4 +1,4 @@
-"""Which value of a printed series is the highest and which the lowest: a small model reads that off wrongly."""
+"""Finds the highest and lowest value of a printed series: small models misread that."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 200
 
 
 def extremes_of(output: str, request: str) -> str:
-    """A sentence for each series in the output, where the request asks which is most; empty where there is none."""
+    """A sentence for each series in the output, if the request asks for an extreme; else empty."""
     if not _ASKED.search(request):
         return ""
     said = []

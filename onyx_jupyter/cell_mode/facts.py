@@ -1,4 +1,4 @@
-"""What is known of the notebook in front of the person. It reads no notebook itself."""
+"""What is known about the notebook in front of the user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIKE_A_COLUMN = re.compile(r"""(?P<quote>["'])([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`dtype` as pandas says it; `about` are examples or statistics, in words."""
+    """`dtype` as in pandas; `about` are examples or statistics, in words."""
 
     name: str
     dtype: str
@@ -27,7 +27,7 @@ class Column:
 class Frame:
     """A table: a variable of the kernel, or a file that `read` would read into that variable.
 
-    `rows` is None where they were not counted; `index` says what its rows are called by, where that is no mere number.
+    `rows` is None if they were not counted; `index` describes the row labels, if they are not just numbers.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class CellFact:
-    """One cell; `output` is how its text begins, `has_run` whether this kernel ran it."""
+    """One cell; `output` is the beginning of its output text, `has_run` whether this kernel ran it."""
 
     id: str
     number: int
@@ -52,7 +52,7 @@ class CellFact:
 
 @dataclass(frozen=True, slots=True)
 class SkillFact:
-    """A skill that may be used: `tool` runs it with `parameters` (name → JSON type); without one it instructs."""
+    """A usable skill: `tool` runs it with `parameters` (name → JSON type); without a tool it only instructs."""
 
     name: str
     description: str = ""
@@ -64,9 +64,9 @@ class SkillFact:
 class NotebookFacts:
     """`path` None: no notebook is in front. `variables` are the kernel's others, a line each; `files` lie beside it.
 
-    `language` is what its kernel speaks, in lower case; `lacking` are the packages that it is known not to have.
-    `skills` are the agent's, whatever notebook it is; `boilerplate` are the lines that its memory came with, which say
-    nothing of anybody. `new_path` is where a notebook can be made, if none is there.
+    `language` is the kernel's language, in lower case; `lacking` are packages known not to be installed. `skills` are
+    the agent's, for any notebook; `boilerplate` are the initial lines of its memory, which say nothing about anyone.
+    `new_path` is where a notebook can be created, if there is none.
     """
 
     path: str | None = None
@@ -82,14 +82,14 @@ class NotebookFacts:
 
     @property
     def unrun(self) -> tuple[CellFact, ...]:
-        """The code cells that stand there and have not run, where none has: a notebook that was only opened."""
+        """The code cells, if none of them has run: a notebook that was only opened."""
         code = tuple(cell for cell in self.cells if cell.type == "code" and cell.source.strip())
         return () if any(cell.has_run for cell in code) else code
 
     def names(self) -> set[str]:
-        """What the data is called: tables, files and columns, in lower case.
+        """The names of the data: tables, files and columns, in lower case.
 
-        Of a notebook that was only opened nobody knows yet: what its code quotes and writes as columns are written.
+        For a notebook that was only opened, guesses them: quoted names in its code that look like columns.
         """
         columns = {column.name for frame in self.frames for column in frame.columns}
         frames = {name for frame in self.frames for name in (frame.name, frame.file)}
@@ -97,7 +97,7 @@ class NotebookFacts:
         return {name.strip().lower() for name in columns | frames | quoted if len(name.strip()) > 1}
 
     def known_names(self) -> set[str]:
-        """What a new cell may use without making it: variables of the kernel, and what the cells that ran have made."""
+        """The names that a new cell can use: variables of the kernel, and those defined by cells that ran."""
         variables = {line.partition(" ")[0].rstrip(":") for line in self.variables}
         ran = [cell.source for cell in self.cells if cell.has_run and cell.type == "code"]
         made = {name for source in ran for name in bound_names(source)}

@@ -1,7 +1,4 @@
-"""Sentences on what a cell has drawn, from what its figures hold. No model writes them: a small one makes up the rest.
-
-It sees no picture and looks into no kernel.
-"""
+"""Sentences on what a cell has drawn, from the figures' data. No model writes them: a small one invents the rest."""
 
 from __future__ import annotations
 
@@ -29,12 +26,12 @@ _AGAINST = ("scatter plot", "line chart")
 
 
 def figures_of(output: str) -> list[str]:
-    """What the figures hold, a text for each pair of axes; empty where none is told of."""
+    """The contents of the figures, a text for each pair of axes; empty if none are described."""
     return _FIGURE.findall(output)
 
 
 def in_sentences(figures: Sequence[str]) -> str:
-    """What each of them shows, in Markdown, with their own names and numbers alone."""
+    """What each of them shows, in Markdown, with only their own names and numbers."""
     told = [_sentence(figure) for figure in figures[:_MOST_AXES]]
     left = len(figures) - len(told)
     return "\n\n".join([*told, *([f"And {left} more."] if left > 0 else [])])
@@ -67,6 +64,6 @@ def _about(labels: dict[str, str], chart: str) -> str:
 
 
 def _line(series: re.Match[str], *, alone: bool) -> str:
-    """One series: its name, and what is told of it; its kind, too, where there are others."""
+    """One series: its name, its description, and its kind if there are others."""
     name = " ".join(filter(None, ("" if alone else series["kind"], f"“{series['name']}”" if series["name"] else "")))
     return ": ".join(filter(None, (name, series["says"].removeprefix("of ").strip())))

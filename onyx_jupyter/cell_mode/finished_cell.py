@@ -1,4 +1,4 @@
-"""What is done to a cell of Python before it is proposed: what can be put right without asking the model again."""
+"""Corrects a Python cell before it is proposed, without asking the model again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onyx_jupyter.cell_mode.unused_imports import without_unused_imports
 
 
 def finished(source: str, turn: Turn, facts: NotebookFacts, *, begun: str) -> str:
-    """The cell, which goes on from `begun`, with the names of columns as they are and the imports that it forgot."""
+    """The cell, which continues `begun`, with corrected column names and missing imports."""
     known = facts.known_names()
     asked = "\n".join([*(one.request for one in turn.earlier[-1:]), turn.request])
     source = without_unused_imports(without_signs(source), facts.lacking)

@@ -1,4 +1,4 @@
-"""Names of frequencies that pandas takes no more: `resample("M")` is `resample("ME")`. Its error says the new one."""
+"""Frequency names that pandas no longer accepts: `resample("M")` becomes `resample("ME")`, as its error suggests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEYWORDS = ("freq", "rule")
 
 
 def with_new_frequency(source: str, error: str) -> str:
-    """The cell with the new name wherever the old one is a frequency; unchanged where the error names none."""
+    """The cell with the new name wherever the old one is a frequency; unchanged if the error names none."""
     written, instead = _INVALID.match(error), _INSTEAD.search(error)
     if written is None or instead is None:
         return source

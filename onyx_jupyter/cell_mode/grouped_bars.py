@@ -1,4 +1,4 @@
-"""Bars that all have one height, the mean of the whole column: meant is the mean of each group."""
+"""Bars of equal height, the mean of the whole column, although the mean of each group is meant."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _NAME = "by_group"
 
 
 def of_each_group(source: str, known: Iterable[str]) -> str:
-    """`plt.bar(t["g"], t["x"].mean())` as bars of `t.groupby("g")["x"].mean()`: nobody means a bar for each row.
+    """Turns `plt.bar(t["g"], t["x"].mean())` into bars of `t.groupby("g")["x"].mean()`.
 
-    Nothing of that name in the cell or the kernel, whose names are `known`, is overwritten.
+    A bar for each row is never meant. Doesn't overwrite a variable of the cell, or of the kernel (`known`).
     """
     if _NAME in {*bound_names(source), *known}:
         return source
@@ -34,7 +34,7 @@ def of_each_group(source: str, known: Iterable[str]) -> str:
 
 
 def _grouped(source: str, groups: ast.expr, height: ast.expr) -> str:
-    """Empty where the height is anything but one value of a column beside the groups."""
+    """Empty unless the height is a single value of a column in the table of the groups."""
     match (groups, height):
         case (
             ast.Subscript(value=ast.Name(id=table), slice=group),

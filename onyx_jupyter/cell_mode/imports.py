@@ -1,4 +1,4 @@
-"""Imports that a cell uses and has forgotten, of names that mean the same to everybody. It adds nothing else."""
+"""Imports that a cell uses but lacks, for names with a conventional meaning."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _LINES = _MODULES | {name: f"from {module} import {name}" for module, all_ in _N
 
 
 def missing_imports(source: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The lines to add; `known` are the names that the kernel has. None where the source is no plain Python."""
+    """The lines to add; `known` are the names that the kernel has. Empty if the source is not plain Python."""
     tree = parsed(source)
     if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree)):
         return ()
@@ -56,7 +56,7 @@ def missing_imports(source: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def uses_module(source: str, modules: Collection[str]) -> bool:
-    """Whether it imports one of these, or calls one by the name that everybody gives it (`sns`)."""
+    """Whether it imports one of these, or uses one under its conventional name (`sns`)."""
     tree = parsed(source)
     lines = [source, *(_MODULES[name] for name in _used(tree) if name in _MODULES)]
     return any(module.partition(".")[0] in modules for line in lines for module in _imported(parsed(line)))
@@ -71,17 +71,17 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 def bound_names(source: str) -> Set[str]:
-    """What the source gives a meaning; nothing where it is no plain Python."""
+    """The names that the source binds; none if it is not plain Python."""
     return _bound(parsed(source))
 
 
 def is_of_scipy(function: str) -> bool:
-    """Whether that is a function of `scipy.stats`."""
+    """Whether it is a function of `scipy.stats`."""
     return function in _NAMES["scipy.stats"].split()
 
 
 def parsed(source: str) -> ast.Module:
-    """Its syntax tree; an empty one where it is no plain Python."""
+    """Its syntax tree; an empty one if it is not plain Python."""
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -93,7 +93,7 @@ def _used(tree: ast.AST) -> Iterator[str]:
 
 
 def _bound(tree: ast.AST) -> Set[str]:
-    """Every name that the source gives a meaning anywhere."""
+    """Every name that the source binds anywhere."""
     names: set[str] = set()
     for node in ast.walk(tree):
         match node:

@@ -1,6 +1,6 @@
-"""Whether a request wants a cell, words, or another action. In doubt it is a cell: a wrong one costs a card.
+"""Whether a request needs a cell, words, or another action. In doubt it is a cell: a wrong one costs only a card.
 
-A wrong "words" is the grave mistake, since a small model then invents a number.
+A wrong "words" is the serious mistake, since a small model then invents a number.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ _GENERAL = re.compile(
 
 
 def kind_of(request: str, facts: NotebookFacts, *, follows: bool = False) -> Kind:
-    """By the words of the request and by what the data is called; `follows` says that something was asked before.
+    """Decided by the words of the request and the names of the data; `follows` says that it is not the first request.
 
-    The words are English. In another language a word or two at the beginning are a greeting, and all else is a cell.
+    The words are English. In another language, a word or two in the first request are a greeting, and all else is a
+    cell.
     """
     if remembered(request):
         return "remember"
@@ -77,12 +78,12 @@ def kind_of(request: str, facts: NotebookFacts, *, follows: bool = False) -> Kin
 
 
 def remembered(request: str) -> str | None:
-    """What the person wants kept; None where the request is another one."""
+    """What the user wants remembered; None for any other request."""
     found = _REMEMBER.match(request)
     return found["what"].strip() if found and not request.rstrip().endswith("?") else None
 
 
 def names_data(request: str, facts: NotebookFacts) -> bool:
-    """Whether a table, a file or a column stands in the request by name."""
+    """Whether the request contains the name of a table, a file or a column."""
     text = request.lower()
     return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in facts.names())

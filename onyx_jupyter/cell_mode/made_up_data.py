@@ -1,4 +1,4 @@
-"""Cells that make up data where there is some: by chance, or written out in the cell."""
+"""Detects cells that make up data although there is some: random, or written out in the cell."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _WANTS_NEW = re.compile(
     r"dummy|fake|synthetic|toy|load\w*|read\w*|dice|coins?|monte carlo)\b",
     re.IGNORECASE,
 )
-# As the variables of a kernel are told: `n_customers (int): 1200`. None of these holds rows.
+# As in the list of a kernel's variables: `n_customers (int): 1200`. None of these holds rows.
 _SCALAR = re.compile(r"^(?P<name>\w+) \((?:int|float|str|bool|numpy\.\w+?\d+)\)")
 _CHANCE = frozenset(["random", "default_rng", "RandomState"])
-# From this many on, numbers in a cell are data and no bounds or settings.
+# At least this many numbers in a cell are data rather than bounds or settings.
 _FEW = 3
 
 
 def makes_up_data(source: str, facts: NotebookFacts, request: str) -> bool:
-    """Whether the cell puts something made up in the place of a table, or computes from nothing else.
+    """Whether the cell replaces a table with made-up data, or computes only from such.
 
-    Never where the request speaks of making or reading data, or has the numbers itself.
+    Never if the request is about making or reading data, or contains the numbers itself.
     """
     if not facts.frames or _WANTS_NEW.search(request):
         return False
@@ -39,13 +39,13 @@ def makes_up_data(source: str, facts: NotebookFacts, request: str) -> bool:
 
 
 def speaks_of(facts: NotebookFacts, request: str) -> bool:
-    """Whether the request has a table or a column of what is known, in whatever writing (`monthly fee`)."""
+    """Whether the request mentions a known table or column, in any spelling (`monthly fee`)."""
     names = (name for frame in facts.frames for name in (frame.name, *(column.name for column in frame.columns)))
     return bool(named_columns(tuple(names), request))
 
 
 def _replaces(statement: ast.stmt, tables: set[str]) -> bool:
-    """`df = pd.DataFrame({…})` does; `df = df.dropna()` keeps the table, and so does `df = sales`."""
+    """True for `df = pd.DataFrame({…})`; `df = df.dropna()` and `df = sales` keep the table."""
     match statement:
         case ast.Assign(targets=targets, value=value):
             names = {target.id for target in targets if isinstance(target, ast.Name)}
@@ -64,7 +64,7 @@ def _is_made_up(value: ast.AST) -> bool:
 
 
 def _with_rows(facts: NotebookFacts) -> set[str]:
-    """The names that may hold data: all that the kernel has but single values, modules and what chance comes from."""
+    """The names that may hold data: all in the kernel except single values, modules and random generators."""
     scalars = {found["name"] for line in facts.variables if (found := _SCALAR.match(line))}
     made: set[str] = set()
     for cell in facts.cells:
@@ -85,7 +85,7 @@ def _named_with_rows(statement: ast.AST) -> Iterable[str]:
 
 
 def _makes_chance(value: ast.AST) -> bool:
-    """`np.random.default_rng(7)` itself; what it throws is data of the person's."""
+    """`np.random.default_rng(7)` itself; the numbers drawn from it are the user's data."""
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _CHANCE
 
 
@@ -102,7 +102,7 @@ def _throws_dice(tree: ast.AST) -> bool:
 
 
 def _is_written_out(tree: ast.Module) -> bool:
-    """Whether a table of literals, or a row of numbers, gets a name."""
+    """Whether a table of literals, or a row of numbers, is assigned."""
     return any(
         isinstance(node, ast.Assign)
         and _is_made_up(node.value)

@@ -1,4 +1,4 @@
-"""A model in cell mode: it answers in words, or proposes one cell, which is run after a yes. It runs nothing itself."""
+"""A model in cell mode: it answers in words, or proposes one cell, which runs after approval."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _WHOLE_CONVERSATION = 1_000_000
 
 
 class Surroundings(Protocol):
-    """What cell mode asks of the notebook in front."""
+    """What cell mode needs from the notebook in front."""
 
     async def facts(self, request: str, made: str | None) -> NotebookFacts:
-        """As it is now; of the files, the table that the request names. What cannot be read is not there.
+        """The current facts; of the files, only the table that the request names. Unreadable parts are left out.
 
-        `made` is the notebook that was created for the request, and stands in front since.
+        `made` is the notebook that was created for the request and has been in front since.
         """
         ...
 
 
 class CellModel:
-    """Each step of a turn is one short request to `inner`, made anew from what is known now.
+    """Each step of a turn is one short request to `inner`, built anew from current facts.
 
-    What is to be done comes out as calls of the ordinary tools, so that approvals, review, undo, the transcript and the
-    limits are those of every run.
+    Actions become calls of the ordinary tools, so that approvals, review, undo, the transcript and the limits are the
+    same as for any run.
     """
 
     def __init__(self, inner: Model, surroundings: Surroundings, redact: Callable[[str], str]) -> None:
-        """`redact` takes secrets out of what the notebook and its kernel hold."""
+        """`redact` removes secrets from the contents of the notebook and its kernel."""
         self._inner = inner
         self._around = surroundings
         self._redact = redact
@@ -56,13 +56,13 @@ class CellModel:
 
     @property
     def context_window(self) -> int:
-        """Without bound: of a conversation only the newest exchanges are sent, in short."""
+        """Practically unlimited: only the newest exchanges of a conversation are sent, shortened."""
         return max(_WHOLE_CONVERSATION, self._inner.context_window)
 
     async def beginnings(self, request: ModelRequest) -> list[ModelRequest]:
-        """What the model inside may be asked first, as far as it is known, in the order in which it is worth reading.
+        """The likely beginnings of the next requests to `inner`, those most worth preloading first.
 
-        The request ends with what the person has written so far, which may be nothing.
+        The request ends with what the user has typed so far, which may be empty.
         """
         turn = turn_of(request.messages)
         known = known_beginnings(await self._around.facts(turn.request, turn.made), turn)
@@ -71,7 +71,7 @@ class CellModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The next step of the turn: words, or one call. Raises: ModelError."""
         if not request.tools and not is_last_word(request.messages):
-            events = self._inner.stream(request)  # beside the conversation: a summary, a title
+            events = self._inner.stream(request)  # outside the conversation: a summary, a title
         else:
             turn = turn_of(request.messages)
             facts = await self._around.facts(turn.request, turn.made)

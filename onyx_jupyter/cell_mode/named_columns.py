@@ -1,4 +1,4 @@
-"""Which columns a text speaks of, so that a small model is told much of those and little of the others."""
+"""Finds the columns that a text mentions, so that a small model sees more of those and less of the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOT_TELLING = frozenset(
 
 
 def named_columns(names: Iterable[str], text: str) -> tuple[str, ...]:
-    """Those whose name stands in the text, then those of whose name a word does, in whatever form."""
+    """The columns whose name occurs in the text, then those that share a word with it, in any form."""
     every = list(names)
     plain, words = _plain(text), {word.lower() for word in _WORD.findall(text)}
     whole = [name for name in every if _is_whole(name, plain, words)]
@@ -34,7 +34,7 @@ def _telling(text: str) -> set[str]:
 
 
 def _shares_word(parts: Set[str], told: Set[str]) -> bool:
-    """'wait' and 'waiting' are one word, as are 'fares' and 'fare'."""
+    """'wait' and 'waiting' count as one word, as do 'fares' and 'fare'."""
     return any(
         part == word or (min(len(part), len(word)) >= _SHORTEST_BEGINNING and _begins(part, word))
         for part in parts

@@ -1,6 +1,6 @@
-"""Whether the names in an answer stand anywhere, and whether what it denies is there after all.
+"""Whether the names in an answer occur in its sources, and whether something it denies is there after all.
 
-A small model tells of people and places that nobody spoke of, and overlooks those that somebody did.
+A small model mentions people and places that never occurred, and overlooks those that did.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ENDS = ".!?:\n"
 
 
 def unfounded_name(text: str, known: Iterable[str]) -> str | None:
-    """The first word with a capital inside a sentence that stands in none of the texts; None where all do."""
+    """The first capitalized word inside a sentence that occurs in none of the texts; None if all do."""
     words = {word.lower() for one in known for word in _WORD.findall(one)}
     for found in _NAME.finditer(text):
         before = text[: found.start()].rstrip(_OPENING)
@@ -35,9 +35,9 @@ def unfounded_name(text: str, known: Iterable[str]) -> str | None:
 
 
 def denied_lines(answer: str, found: str, request: str) -> str:
-    """The lines that hold what the request is about, where the answer says that there are none.
+    """The lines about the subject of the request, if the answer says that there are none.
 
-    All of them where the request is about nothing in particular: then there is something.
+    All lines if the request has no particular subject: then there is something.
     """
     if not _DENIES.search(answer):
         return ""

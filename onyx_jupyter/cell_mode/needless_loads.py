@@ -1,4 +1,4 @@
-"""Cells that read, or speak of reading, a file which is not there into a name that the kernel has: left out."""
+"""Removes code and comments that load a missing file into a name that already exists in the kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GAP = re.compile(r"\n{3,}")
 
 
 def without_needless_loads(source: str, facts: NotebookFacts) -> str:
-    """The table in the kernel is the one that is meant; a file of that name beside the notebook is read."""
+    """The table in the kernel is the one that is meant; an existing file beside the notebook is still read."""
     tables = {frame.name for frame in facts.frames if not frame.read}
     left_out = {
         number
@@ -24,7 +24,7 @@ def without_needless_loads(source: str, facts: NotebookFacts) -> str:
         if _loads(statement, tables, facts.files)
         for number in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
     }
-    if tables and not any(quotes in source for quotes in ('"""', "'''")):  # in a long text such a line is no comment
+    if tables and not any(quotes in source for quotes in ('"""', "'''")):  # in a long string this is no comment
         comments = enumerate(source.split("\n"), 1)
         left_out |= {number for number, line in comments if _COMMENT.match(line)}
     kept = [line for number, line in enumerate(source.split("\n"), 1) if number not in left_out]

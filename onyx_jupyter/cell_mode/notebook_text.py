@@ -1,4 +1,4 @@
-"""What a model is told of the notebook in front of the person, in few words. It reads no notebook itself."""
+"""A short description of the notebook in front of the user, for a model."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _OUTLINE_CHARS = 6_000
 _CODE_CHARS = 1_500
 _OUTPUT_CHARS = 120
 MAX_COLUMNS = 40
-# Below the head of a table in Markdown: a third of a small table's tokens.
+# The line below a Markdown table's head, which takes a third of a small table's tokens.
 _RULER = re.compile(r"^\|(?: ?:?-+:? ?\|)+\n", re.MULTILINE)
 _CELL_NUMBER = re.compile(r"\bcell (\d{1,4})\b", re.IGNORECASE)
-# Words that speak of code which stands there already.
+# Words that refer to existing code.
 _SPEAKS_OF_CODE = re.compile(
     r"\b(?:the|this|that|my|these|last|previous|above) (?:\w+ )?"
     r"(?:cells?|code|plots?|charts?|figures?|graphs?|histograms?|function|model|loop|error|output)\b|\bcell \d+",
@@ -30,10 +30,10 @@ _SPEAKS_OF_CODE = re.compile(
 
 
 def for_code(facts: NotebookFacts, about: str = "", *, request: str = "", shown: Collection[str] = ()) -> str:
-    """What a cell is written from: the tables with their columns, other variables, and the code that it speaks of.
+    """What a cell is written from: the tables with their columns, other variables, and the code referred to.
 
-    Of a table with many columns, those that `about` speaks of are described and the others only named; code is spoken
-    of in the `request` itself. `shown` are sources that the model sees elsewhere.
+    If a table has many columns, only those that `about` mentions are described, and the others just named; only the
+    `request` itself can refer to code. `shown` are sources that the model sees elsewhere.
     """
     parts = [_frame(frame, about) for frame in reversed(facts.frames)]
     if facts.variables:
@@ -49,7 +49,7 @@ def for_code(facts: NotebookFacts, about: str = "", *, request: str = "", shown:
 
 
 def cells_named(facts: NotebookFacts, request: str) -> list[CellFact]:
-    """The cells that a request names by their numbers, as in "explain cell 5"."""
+    """The cells that a request names by number, as in "explain cell 5"."""
     numbers = {int(number) for number in _CELL_NUMBER.findall(request)}
     return [cell for cell in facts.cells if cell.number in numbers]
 
@@ -57,7 +57,7 @@ def cells_named(facts: NotebookFacts, request: str) -> list[CellFact]:
 def for_words(facts: NotebookFacts, request: str = "") -> str:
     """What a question about the notebook is answered from: its cells in order with their outputs, and its tables.
 
-    Of cells that the `request` names, only they are told, with more of their code.
+    If the `request` names cells, only these are included, with more of their code.
     """
     if facts.path is None:
         return ""
@@ -104,7 +104,7 @@ def _short_frame(frame: Frame) -> str:
 
 
 def _relevant_code(facts: NotebookFacts, about: str, request: str, shown: Collection[str]) -> list[CellFact]:
-    """The code that a new cell needs to see: of what is not described here. Other code is only copied from."""
+    """The code that a new cell needs to see, since it is not described here. Other code would only be copied."""
     code = [cell for cell in facts.cells if cell.type == "code" and cell.source.strip() and cell.source not in shown]
     if facts.language != PYTHON or not facts.frames or _SPEAKS_OF_CODE.search(request):
         return code
@@ -118,19 +118,19 @@ def _relevant_code(facts: NotebookFacts, about: str, request: str, shown: Collec
 
 
 def _is_word(name: str) -> bool:
-    """Whether it may stand in a sentence without being meant: `length`, but not `fit_line` or `n2`."""
+    """Whether it may occur in a sentence by chance: `length`, but not `fit_line` or `n2`."""
     return name.isalpha() and name.islower()
 
 
 def _is_spoken_of(name: str, text: str) -> bool:
-    """Whether the text means what the notebook has under that name: not where code in it makes that anew."""
+    """Whether the text refers to that name in the notebook: not if code in the text defines it itself."""
     word = rf"(?<!\w){re.escape(name)}(?!\w)"
     is_made = re.search(rf"^\s*{word}\s*=(?!=)(?!.*{word})", text, re.MULTILINE)
     return is_made is None and re.search(word, text) is not None
 
 
 def _sources(cells: Sequence[CellFact], language: str) -> list[str]:
-    """The last ones, as many as there is room for: what a new cell goes on from."""
+    """The last cells, as many as fit: a new cell continues from them."""
     kept: list[str] = []
     left = _CODE_CHARS
     for cell in reversed(cells):

@@ -1,4 +1,4 @@
-"""Whether the numbers in an answer stand anywhere: in an output, a cell, the data or the request. It computes none."""
+"""Whether the numbers in an answer occur anywhere: in an output, a cell, the data or the request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBER = re.compile(
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _NO_DIGITS = re.compile(rf"[,\s%{_SPACES}]")
-# Small whole numbers count things in a sentence ("three groups", "step 1"), and these are known to everybody.
+# Small whole numbers count things in a sentence ("three groups", "step 1"), and these are common knowledge.
 _SMALL = 12
 _GENERAL = frozenset(
     map(Decimal, ("0.05", "0.01", "0.1", "0.5", "0.95", "0.99", "1.5", "50", "90", "95", "99", "100", "1000"))
@@ -23,15 +23,15 @@ _HUNDRED = Decimal(100)
 
 
 class Numbers:
-    """The numbers that may be said: all that stand in these texts, also rounded, as a percentage or without a sign."""
+    """The allowed numbers: all that occur in these texts, also rounded, as a percentage or without a sign."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._known = {abs(value) for text in texts for value, _ in _numbers(text)}
 
     def unfounded(self, text: str, *, strict: bool = False) -> str | None:
-        """The first number in the text that stands nowhere, as it is written; None where all do. Code is left out.
+        """The first number in the text that occurs nowhere, as written; None if all do. Code is ignored.
 
-        `strict` also asks it of small whole numbers, years and what everybody knows: for what was computed.
+        `strict` also checks small whole numbers, years and common knowledge: for computed results.
         """
         for found in _NUMBER.finditer(_CODE.sub(" ", text)):
             value, percent = _value(found[0])

@@ -1,4 +1,4 @@
-"""Columns that hold numbers as text, and what makes numbers of them: a conversion that drops the rest loses rows."""
+"""How to convert text columns of numbers: a conversion that drops unparsable values would lose rows."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ _PLAIN = re.compile(_NUMBER)
 
 
 def how_to_number(examples: Sequence[str]) -> str:
-    """What the values are and how they become numbers; empty where they are numbers already, or no numbers at all."""
+    """What the values are and how to convert them; empty if they are already numbers, or not numbers at all."""
     odd = [text.strip() for text in examples if not _PLAIN.fullmatch(text.strip())]
     return next((how for form, how in _FORMS if odd and all(form.fullmatch(text) for text in odd)), "")

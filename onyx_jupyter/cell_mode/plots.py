@@ -1,4 +1,4 @@
-"""Whether a request wants a plot, and a cell that draws it where it should."""
+"""Whether a request wants a plot, and whether a cell draws one in the right figure."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _WANTED = re.compile(
 
 
 def wants_plot(request: str) -> bool:
-    """By its words; one that asks about a plot that is there ("explain the plot") is no request for a cell at all."""
+    """Decided by its words; a question about an existing plot ("explain the plot") never asks for a cell."""
     return _WANTED.search(request) is not None
 
 
 def draws(source: str) -> bool:
-    """Whether anything in the cell may draw; a function of the notebook's own may."""
+    """Whether anything in the cell may draw; calls of user-defined functions may."""
     for node in ast.walk(parsed(source)):
         match node:
             case ast.Name(id=name) if name in _DRAWING:
@@ -40,7 +40,7 @@ def draws(source: str) -> bool:
 
 
 def on_its_figure(source: str) -> str:
-    """After `plt.figure(...)`, a table's own plot goes there; otherwise it opens another and leaves that one empty."""
+    """After `plt.figure(...)`, makes a table's own plot use it; otherwise pandas opens another and leaves it empty."""
     tree = parsed(source)
     made = [
         one.lineno
@@ -59,7 +59,7 @@ def on_its_figure(source: str) -> str:
 
 
 def _is_table_plot(call: ast.Call) -> bool:
-    """`x.plot(...)` or `x.plot.bar(...)`, where x is not matplotlib's."""
+    """Whether it is `x.plot(...)` or `x.plot.bar(...)`, and x is not matplotlib's."""
     match call.func:
         case ast.Attribute(attr="plot", value=receiver):
             return _root(receiver) not in _MATPLOTLIB
@@ -69,7 +69,7 @@ def _is_table_plot(call: ast.Call) -> bool:
 
 
 def _root(node: ast.expr) -> str:
-    """The name that an expression begins with: `axes` of `axes[0].plot`."""
+    """The name at the start of an expression: `axes` of `axes[0].plot`."""
     while True:
         match node:
             case ast.Name(id=name):
@@ -81,7 +81,7 @@ def _root(node: ast.expr) -> str:
 
 
 def _dotted(node: ast.expr) -> str:
-    """`plt.figure`; empty where it is anything but names and dots."""
+    """`plt.figure`; empty for anything but names and dots."""
     match node:
         case ast.Name(id=name):
             return name

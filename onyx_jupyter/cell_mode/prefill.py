@@ -1,4 +1,4 @@
-"""What a request that a person is still writing will begin with. It asks no model."""
+"""The likely beginning of the prompt for a request that the user is still writing."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.kind_of_request import kind_of
 from onyx_jupyter.cell_mode.turn import Turn
 
-# Fewer words do not tell whether it will be about a cell or be answered in words.
+# Fewer words don't tell whether it needs a cell or words.
 _TELLING_WORDS = 3
 
 
 def known_beginnings(facts: NotebookFacts, turn: Turn) -> list[str]:
-    """How the request may begin, as far as it is known; empty texts where only the instructions are.
+    """The likely beginnings of the prompt, as far as known; empty texts if only the instructions are.
 
-    `turn.request` is the draft. Where it does not tell enough, what is likelier comes first: a conversation begins with
-    a question about the notebook, and goes on with cells. None where no model will be asked.
+    `turn.request` is the draft. If it doesn't tell enough, the likelier one comes first: a conversation begins with a
+    question about the notebook, and continues with cells. Empty if no model will be asked.
     """
     if not _tells_enough(turn):
         words = prompts.before_words(facts, turn)
-        if facts.unrun:  # it is run first, and is another one then
+        if facts.unrun:  # it is run first, which changes it
             return [words]
         cell = prompts.before_cell(facts, turn)
         return [cell, words] if turn.earlier else [words, cell]
@@ -28,7 +28,7 @@ def known_beginnings(facts: NotebookFacts, turn: Turn) -> list[str]:
             return [prompts.before_words(facts, turn)]
         case "cell":
             return ["" if facts.unrun else prompts.before_cell(facts, turn)]
-        case "remember" | "action":  # done without the model's words
+        case "remember" | "action":  # done without the model
             return []
 
 

@@ -1,4 +1,4 @@
-"""Names written with a sign before them, as the form of an answer or another language has it: plain ones in Python."""
+"""Removes signs before names, which come from an answer's form or another language, so that they are valid Python."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from onyx_jupyter.cell_mode.cell_source import problem_in
 
 _SIGNED = r"[@$](?P<name>[A-Za-z_]\w*)(?:\[\w*\])?"
 _ANY = re.compile(_SIGNED)
-# One name or several, and what is assigned to them.
+# One or several names, and the assignment.
 _ASSIGNED = re.compile(rf"^[ \t]*(?:{_SIGNED.replace('?P<name>', '?:')}[ \t]*,?[ \t]*)+=(?!=)", re.MULTILINE)
 
 
 def without_signs(source: str) -> str:
-    """`@mean[float] = x` as `mean = x`, and `@mean` the same name wherever it is used; only where Python comes of it.
+    """Turns `@mean[float] = x` into `mean = x`, and `@mean` into `mean` elsewhere; only if the result is valid Python.
 
-    In texts the sign stays: `"@mean[2]"` is the form that was asked for. In `f"{@mean}"` it goes.
+    Strings keep the sign: `"@mean[2]"` is the requested form. In `f"{@mean}"` it is removed.
     """
     names = {found["name"] for line in _ASSIGNED.findall(source) for found in _ANY.finditer(line)}
     if not names or problem_in(source) is None:

@@ -1,4 +1,4 @@
-"""Texts that a cell prints with a name in them where its value was meant: `"Mean: {mean}"`, `"@mean[mean]"`."""
+"""Fixes printed texts that contain a name instead of its value: `"Mean: {mean}"`, `"@mean[mean]"`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from onyx_jupyter.cell_mode.imports import bound_names, parsed
 from onyx_jupyter.cell_mode.source_edits import rewritten, text_of
 
 _SAYS = ("print", "display")
-# Of an answer's form; what stands in the brackets is a word that says what belongs there.
+# The form of an answer; the word in the brackets says what belongs there.
 _FORM = re.compile(r"@(?P<name>[A-Za-z_]\w*)\[(?P<word>[A-Za-z_]\w*)?\]")
 _BRACED = re.compile(r"\{(?P<inner>[^{}]+)\}")
 _PLAIN_QUOTE = re.compile(r"['\"]")
 
 
 def with_values(source: str, known: Set[str]) -> str:
-    """The cell with values in the places of names that it prints; `known` are names that the kernel has.
+    """The cell with values instead of the names that it prints; `known` are names that the kernel has.
 
-    Only where every name in braces has a value. A text with another prefix, or that is formatted, stays as it is.
+    Only if every name in braces has a value. A text that has another prefix, or is formatted, is not changed.
     """
     made = bound_names(source)
     names = made | known
@@ -32,7 +32,7 @@ def with_values(source: str, known: Set[str]) -> str:
 
 
 def _changes(source: str, names: Set[str], made: Set[str]) -> Iterator[tuple[ast.expr, str]]:
-    """The texts to change, each with the new one."""
+    """The texts to change, each with its replacement."""
     for node in ast.walk(parsed(source)):
         match node:
             case ast.Call(func=ast.Name(id=name), args=arguments) if name in _SAYS:
@@ -45,7 +45,7 @@ def _changes(source: str, names: Set[str], made: Set[str]) -> Iterator[tuple[ast
 
 
 def _is_fixed_text(node: ast.expr) -> bool:
-    """Whether it is a text without any value, be it an f-string."""
+    """Whether it is a string without any values, possibly an f-string."""
     match node:
         case ast.Constant(value=str()):
             return True
@@ -68,7 +68,7 @@ def _with_values(text: str, names: Set[str], made: Set[str]) -> str:
 
 
 def _filled(form: re.Match[str], names: Set[str], made: Set[str]) -> str:
-    """With the value of that name, or else of the only one that the cell makes and whose name begins so."""
+    """With the value of that name, or else of the only name defined in the cell that begins with it."""
     longer = [one for one in made if one.startswith(f"{form['name']}_")]
     meant = (form["word"], form["name"], *(longer if len(longer) == 1 else ()))
     value = next((one for one in meant if one in names), None)
@@ -76,7 +76,7 @@ def _filled(form: re.Match[str], names: Set[str], made: Set[str]) -> str:
 
 
 def _has_value(braced: str, names: Set[str]) -> bool:
-    """Whether what stands in the braces is an expression of known names, as in `mean:.2f`."""
+    """Whether the braces contain an expression of known names, as in `mean:.2f`."""
     tree = parsed(f"f'''{{{braced}}}'''")
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return bool(used) and used <= names

@@ -1,6 +1,6 @@
-"""The words of each request to the model. Each is short and made anew: a small model loses itself in a long one.
+"""The prompts of each request to the model. Each is short and built anew: a small model gets lost in a long one.
 
-Which words work was found by trying; after a change, run the benchmark of data questions.
+The wording was found by experiment; after a change, run the benchmark of data questions.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _ANSWER_CHARS = 300
 _OUTPUT_CHARS = 3_000
 _HOW_TO_EXPLAIN = "Answer in a few plain sentences from what stands above."
 _OF_A_NOTEBOOK = " Of a notebook, say first whose data it is about."
-# As pandas writes the groups of pd.cut: half of it was taken for the whole.
+# As pandas writes the groups of pd.cut: models took half of it for the whole.
 _INTERVAL = re.compile(r"[(\[](-?\d[\d.]*), (-?\d[\d.]*)[)\]](?=\s)")
-# What wants words or values beside a plot.
+# Requests for words or values in addition to a plot.
 _ASKS = re.compile(
     r"\b(?:calculat\w+|comput\w+|determin\w+|find|tell|print|give|report|list|what|which|where|how|why|is|are|does|do)\b",
     re.IGNORECASE,
@@ -33,15 +33,15 @@ NO_CODE = "root ::= [^`]+"
 
 
 def before_cell(facts: NotebookFacts, turn: Turn) -> str:
-    """What each request for a cell begins with: all that is known before the person's words.
+    """The beginning of each request for a cell: all that is known before the user's words.
 
-    Of a wide table, what was asked decides which columns are told.
+    For a wide table, earlier requests decide which columns are included.
     """
     return _before_cell(facts, turn, _all_asked(turn))
 
 
 def before_words(facts: NotebookFacts, turn: Turn) -> str:
-    """The same of each request for words."""
+    """The beginning of each request for words."""
     return _joined(for_words(facts, turn.request), _before(turn.earlier, facts.language))
 
 
@@ -56,7 +56,7 @@ def write_cell(facts: NotebookFacts, turn: Turn) -> str:
 
 
 def _to_do(request: str) -> str:
-    """Of a request for a plot, a cell that computes and prints was the answer, and the other way round."""
+    """Otherwise a request for a plot was answered with a cell that computes and prints, and vice versa."""
     if not wants_plot(request):
         return "computes and prints what is needed"
     return "draws the plot, and computes and prints what else is asked" if _ASKS.search(request) else "draws the plot"
@@ -80,7 +80,7 @@ def change_cell(facts: NotebookFacts, turn: Turn, source: str) -> str:
 
 
 def repair_cell(facts: NotebookFacts, turn: Turn, failed: str, error: str, hint: str, *, show: bool) -> str:
-    """`show` False leaves the failed cell out: seeing it, a small model writes it again."""
+    """`show` False omits the failed cell: seeing it, a small model writes it again."""
     tried = f"This cell was tried:\n```{facts.language}\n{failed}\n```\n" if show else ""
     return _joined(
         _before_cell(facts, turn, f"{_all_asked(turn)}\n{failed}"),
@@ -92,7 +92,7 @@ def repair_cell(facts: NotebookFacts, turn: Turn, failed: str, error: str, hint:
 
 
 def answer_from(turn: Turn, printed: str) -> str:
-    """The output comes last: with the request behind it, the form that was asked for is lost."""
+    """The output comes last: if the request follows it, the requested form is lost."""
     output = _INTERVAL.sub(r"\1 to \2", printed)
     return _joined(
         f"The request was: {turn.request}",
@@ -128,7 +128,7 @@ def _request(turn: Turn) -> str:
 
 
 def _all_asked(turn: Turn) -> str:
-    """All words in which a column may have been named."""
+    """All texts in which a column may have been named."""
     before = [text for one in turn.earlier[-_EXCHANGES:] for text in (one.request, one.cell)]
     return "\n".join([*before, turn.request, turn.context])
 

@@ -1,4 +1,4 @@
-"""What small models get wrong about the libraries, in a line each, told where the request is about it."""
+"""One-line reminders of what small models get wrong about the libraries, shown if the request is about it."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def recipes_for(request: str, facts: NotebookFacts) -> str:
-    """The lines that the request needs, with the names of its table and columns; most need none.
+    """The lines that the request needs, with the names of its table and columns; most requests need none.
 
-    A column that is not certain stands as a letter: the smallest models copy those, so they are few.
+    An uncertain column is shown as a letter: the smallest models copy those, so they are few.
     """
     frame = facts.frames[0] if facts.frames else Frame("df", ())
     yes_no = [column.name for column in frame.columns if column.dtype == "bool"]
@@ -93,7 +93,7 @@ def _with(names: Mapping[str, str], line: str) -> str:
 
 
 def _by_groups(table: str, asked: AskedGroups, *, plotted: bool) -> str:
-    """How values are computed and drawn by groups: by these, where they and the value are certain."""
+    """How values are computed and drawn by groups: with the columns' names, if they are certain."""
     drawn = ".plot.bar(ylabel=...)" if plotted else ""
     begins = "To plot by groups" if plotted else "By groups"
     if asked.groups and asked.value:

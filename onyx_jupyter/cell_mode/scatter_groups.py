@@ -1,4 +1,4 @@
-"""Points coloured by a column of texts, which matplotlib refuses: drawn group by group, so that a legend names them."""
+"""Draws points coloured by a text column, which matplotlib refuses, group by group, so that a legend names them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OF_COLOURS = ("cmap", "label", "norm", "vmin", "vmax")
 
 
 def by_groups(source: str, error: str) -> str:
-    """`plt.scatter(t[x], t[y], c=t[g])` as a loop over the groups of g; the source as it is where that does not fit."""
+    """`plt.scatter(t[x], t[y], c=t[g])` as a loop over the groups of g; the source unchanged if that doesn't fit."""
     if not _REFUSED.match(error):
         return source
     for statement in parsed(source).body:
@@ -26,7 +26,7 @@ def by_groups(source: str, error: str) -> str:
 
 
 def _loop(source: str, call: ast.Call, x: ast.expr, y: ast.expr) -> str:
-    """Empty where what is drawn and what colours it are not columns of one table."""
+    """Empty unless the coordinates and the colour are columns of one table."""
     given = {one.arg: one.value for one in call.keywords if one.arg}
     match (x, y, given.pop("c", None)):
         case (
@@ -44,7 +44,7 @@ def _loop(source: str, call: ast.Call, x: ast.expr, y: ast.expr) -> str:
 
 
 def _with_legend(source: str, scatter: str) -> str:
-    """With the line that shows the names, before the one that shows the plot."""
+    """Adds the line that shows the legend, before the one that shows the plot."""
     legend = f"{scatter.removesuffix('.scatter')}.legend()"
     if legend in source:
         return source

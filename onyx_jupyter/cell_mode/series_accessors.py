@@ -1,4 +1,4 @@
-"""Where pandas keeps what belongs to each value of a column: times below `dt`, texts below `str`."""
+"""The pandas accessors for values of a column: `dt` for times, `str` for texts."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ _OF_TEXTS = frozenset(
 
 
 def accessor_of(name: str) -> Literal["dt", "str"] | None:
-    """The one below which `name` lies; None where it is of neither."""
+    """The accessor that has `name`; None if neither has it."""
     return "dt" if name in _OF_TIMES else "str" if name in _OF_TEXTS else None

@@ -1,4 +1,4 @@
-"""The model inside cell mode, asked one short thing at a time. It adds up what all of it took."""
+"""The model inside cell mode, asked one short question at a time. It sums up the usage."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from onyx_jupyter.security.external_content import plainly
 Events = AsyncGenerator[ModelEvent, None]
 _WRITE_IT = "Write the cell: one block of code between ``` and ```, and nothing else."
 CALM, BOLD, HOT = 0.2, 0.7, 1.1
-"""Temperatures: of a first try, and of one after a failure, which has to be another one."""
+"""Temperatures: of a first try, and of tries after a failure, which have to differ from it."""
 
 
 class Inner:
-    """`usage` is that of all requests so far, `text` the last answer as far as it has come.
+    """`usage` is the total of all requests so far, `text` the last answer as far as received.
 
-    `began_anew` says that the last answer does not go on from what was begun for it, `is_cut` that its limit of tokens
-    ended it.
+    `began_anew` says that the last answer doesn't continue the given beginning, `is_cut` that its token limit ended it.
     """
 
     def __init__(self, model: Model, system: str, redact: Callable[[str], str]) -> None:
@@ -42,9 +41,9 @@ class Inner:
         temperature: float = CALM,
         before: Sequence[Message] = (),
     ) -> Events:
-        """The answer as it comes, without its end; `before` are turns that stand in front of the prompt.
+        """The answer as it arrives, without its end; `before` are turns that precede the prompt.
 
-        Nothing in the prompt or in them can pass for a turn. Raises: ModelError.
+        Nothing in the prompt or these turns can pass for a turn. Raises: ModelError.
         """
         self.text, self.is_cut = "", False
         turns = [Message(one.role, plainly(self._redact(one.content))) for one in (*before, Message("user", prompt))]
@@ -63,7 +62,7 @@ class Inner:
                 yield event
 
     async def ask_for_cell(self, prompt: str, guidance: Guidance, *, max_tokens: int, temperature: float) -> Events:
-        """The same; of an answer that began anew, words without a block are none, and once the cell is asked for."""
+        """Like `ask`; an answer that began anew without a code block is discarded, and the cell requested once more."""
         before: tuple[Message, ...] = ()
         while True:
             asking = self.ask(prompt, guidance, max_tokens=max_tokens, temperature=temperature, before=before)
@@ -88,7 +87,7 @@ class Inner:
         temperature: float,
         before: Sequence[Message] = (),
     ) -> Events:
-        """The same, with the answer in `text` alone: what comes out is what else there is to tell."""
+        """Like `ask`, but puts the answer only into `text` and yields all other events."""
         asking = self.ask(prompt, guidance, max_tokens=max_tokens, temperature=temperature, before=before)
         async with aclosing(asking) as events:
             async for event in events:
@@ -96,7 +95,7 @@ class Inner:
                     yield event
 
     def end(self) -> ModelDone:
-        """The end of an answer, with what all of it took."""
+        """The end of an answer, with the total usage."""
         return ModelDone((), self.usage)
 
     async def say(self, text: str) -> Events:
@@ -105,5 +104,5 @@ class Inner:
         yield self.end()
 
     async def call(self, call: ToolCall) -> Events:
-        """The end of a step that goes on with a tool."""
+        """The end of a step that continues with a tool call."""
         yield ModelDone((call,), self.usage, "tool_calls")

@@ -1,4 +1,4 @@
-"""Where the parts of a source stand in it, and the source with one of them written otherwise."""
+"""Locates parts of a source by their AST nodes, and replaces them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import ast
 
 
 def text_of(source: str, node: ast.expr) -> str:
-    """As it is written there."""
+    """The node's text in the source."""
     begin, end = _span(source, node)
     return source.encode()[begin:end].decode()
 
 
 def rewritten(source: str, node: ast.expr, text: str) -> str:
-    """With `text` in the place of the node."""
+    """The source with the node replaced by `text`."""
     begin, end = _span(source, node)
     encoded = source.encode()
     return (encoded[:begin] + text.encode() + encoded[end:]).decode()
 
 
 def without_argument(source: str, call: ast.Call, keyword: ast.keyword) -> str:
-    """The call alone, without that one of its arguments."""
+    """The text of the call alone, without that argument."""
     begin, end = _span(source, call)
     encoded = source.encode()
     arguments: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
@@ -33,7 +33,7 @@ def without_argument(source: str, call: ast.Call, keyword: ast.keyword) -> str:
 
 
 def _span(source: str, node: ast.expr | ast.keyword) -> tuple[int, int]:
-    """In bytes of UTF-8, as ast counts columns."""
+    """The node's span in UTF-8 bytes, as ast counts columns."""
     lines = source.encode().split(b"\n")
     starts = [0]
     for line in lines:

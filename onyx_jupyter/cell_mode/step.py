@@ -1,4 +1,4 @@
-"""One step of a turn in cell mode: a cell, words, or an action. It decides which, and says the words itself."""
+"""One step of a turn in cell mode: decides between a cell, words, or an action, and produces the words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOT_DONE = "Not done, as you wished."
 
 
 class Step:
-    """What comes next in a turn. `offered` are the tools that may be called."""
+    """The next step of a turn. `offered` are the tools that may be called."""
 
     def __init__(self, turn: Turn, facts: NotebookFacts, inner: Inner, offered: Set[str]) -> None:
         instructions = (step.result for step in turn.steps if step.call.name == READ_SKILL and step.status == "ok")
@@ -73,22 +73,22 @@ class Step:
         if kind == "words":
             return self._words()
         if self._facts.unrun and self._turn.last is None and self._can_run:
-            # What the cells make is not there yet: nothing can be computed from it, and no column is known.
+            # The cells' results don't exist yet: nothing can be computed from them, and no column is known.
             return self._inner.call(ToolCall("", RUN_ALL, {"path": self._facts.path}))
         return self._cell.write()
 
     def _action(self) -> Events:
-        """What is about the memory, a skill or a file of text. What a skill instructs to do is done in a cell."""
+        """An action on the memory, a skill or a text file. What a skill instructs to do is done in a cell."""
         turn, last = self._turn, self._turn.last
         if last is not None and last.call.name == READ_SKILL and last.status == "ok":
             return self._cell.write()
         wanted = action_request(turn.request, self._facts, names_data=names_data(turn.request, self._facts))
-        if wanted is None:  # a skill that is not there any more
+        if wanted is None:  # the skill no longer exists
             return self._cell.write()
         return ActionStep(wanted, turn, self._facts, self._inner, self._offered, self._cell.write).events()
 
     async def _words(self) -> Events:
-        """Shown as it comes, up to a number that stands nowhere: then the request goes the way of a cell."""
+        """Shown as they arrive, up to a number that occurs nowhere: then a cell is written instead."""
         known, prompt = Numbers(self._texts()), prompts.in_words(self._facts, self._turn)
         shown = held = ""
         async with aclosing(self._inner.ask(prompt, Guidance(), max_tokens=_WORDS_TOKENS)) as pieces:
@@ -128,13 +128,13 @@ class Step:
         return self._cell.write()
 
     def _texts(self) -> list[str]:
-        """All in which a number may stand that is said without a cell."""
+        """All texts that a number said without a cell may come from."""
         before = [text for one in self._turn.earlier for text in (one.request, one.answer, one.cell)]
         code = [cell.source for cell in self._facts.cells]
         return [for_words(self._facts), for_code(self._facts), *code, self._turn.request, self._turn.context, *before]
 
 
 def _without_open_number(text: str) -> str:
-    """All of the text but a number at its end, which may go on."""
+    """The text without a number at its end, which may be incomplete."""
     ended = text.rstrip(_OPEN_NUMBER)
     return ended if any(character.isdigit() for character in text[len(ended) :]) else text

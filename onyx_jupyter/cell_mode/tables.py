@@ -12,7 +12,7 @@ SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 
 
 def named_file(request: str, files: Sequence[str], *, alone: bool) -> str | None:
-    """The file whose name stands in the request, with or without its ending; the only one, where `alone` allows it."""
+    """The file named in the request, with or without its extension; the only file, if `alone` allows it."""
     tables = [name for name in files if name.lower().endswith(SUFFIXES[:3])]
     text = request.lower()
     named = [name for name in tables if name.lower() in text] or [
@@ -24,7 +24,7 @@ def named_file(request: str, files: Sequence[str], *, alone: bool) -> str | None
 
 
 def frame_of(raw: bytes, name: str) -> Frame:
-    """From what the file holds; `name` is how the notebook reaches it. Raises: ValueError."""
+    """Builds a frame from the file's content; `name` is its path from the notebook. Raises: ValueError."""
     found = delimited_columns(raw)
     columns = tuple(Column(one.name.strip(), one.dtype, _about(one), one.missing) for one in found.columns)
     return Frame("df", columns, found.rows, _lines(found, name), name)

@@ -1,4 +1,4 @@
-"""A conversation as cell mode needs it: the request, what was tried for it, and what went before. It asks nobody."""
+"""A conversation as cell mode needs it: the request, what was tried for it, and what came before."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INSERT, EDIT, RUN_ALL, REMEMBER = "notebook_insert_cell", "notebook_edit_cell", 
 CREATE = "notebook_create"
 _CELLS = (INSERT, EDIT, CREATE)
 _OURS = "[Onyx]"
-# As `sessions/attachments.py` words it.
+# The wording of `sessions/attachments.py`.
 _FRONT, _OPEN = "the notebook in front is ", "also open: "
 _DENIED = re.compile(r"^Denied[.:]?\s*")
 _PLAIN_NO = re.compile(r"The user said no\b[^.]*\.?")
@@ -49,7 +49,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """`request` is what the person wants now, in their words; `context` what went along with it."""
+    """`request` is what the user wants now, in their words; `context` what went along with it."""
 
     request: str
     context: str
@@ -62,7 +62,7 @@ class Turn:
 
     @property
     def made(self) -> str | None:
-        """The notebook that was created for it; one whose creation failed has no cell."""
+        """The notebook that was created for it; a failed creation has no cell."""
         made = [step for step in self.steps if step.call.name == CREATE and cell_id_of(step.result)]
         return str(made[-1].call.arguments["path"]) if made else None
 
@@ -78,13 +78,13 @@ def is_last_word(messages: Sequence[Message]) -> bool:
 
 
 def refusal_reason(result: str) -> str:
-    """What the person said when they denied a call; empty where they gave no reason."""
+    """What the user said when they denied a call; empty if they gave no reason."""
     reason = _DENIED.sub("", result).strip()
     return "" if _PLAIN_NO.fullmatch(reason) else reason
 
 
 def turn_of(messages: Sequence[Message]) -> Turn:
-    """The newest turn. A message of Onyx's own is none of the person's."""
+    """The newest turn. Onyx's own messages don't count as the user's."""
     asked = [at for at, one in enumerate(messages) if one.role == "user" and not one.content.startswith(_OURS)]
     if not asked:
         return Turn("", "", (), ())
@@ -99,7 +99,7 @@ def turn_of(messages: Sequence[Message]) -> Turn:
 
 
 def _without_places(context: str) -> str:
-    """Without what stands in the facts already, which notebook is in front; it was copied into cells as a line."""
+    """Without the notebook in front, which the facts already contain; it was copied into cells as a line."""
     first, end, texts = context.partition("\n\n")
     told = first.split("; ")
     front = next((one.removeprefix(_FRONT) for one in told if one.startswith(_FRONT)), None)

@@ -1,4 +1,4 @@
-"""Imports that a cell does not use, of packages that are not there: without them it runs."""
+"""Removes unused imports of missing packages, so that the cell runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onyx_jupyter.cell_mode.imports import parsed
 
 
 def without_unused_imports(source: str, packages: Collection[str]) -> str:
-    """Without the lines at the cell's top level that import nothing but what it has no use for from these packages."""
+    """Removes top-level lines that only import unused names from these packages."""
     tree = parsed(source)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     needless = [one for one in tree.body if _is_of(one, packages) and not _names(one) & used]
@@ -28,7 +28,7 @@ def _is_of(statement: ast.stmt, packages: Collection[str]) -> bool:
 
 
 def _names(statement: ast.stmt) -> set[str]:
-    """What it gives a meaning."""
+    """The names that it binds."""
     match statement:
         case ast.Import(names=names) | ast.ImportFrom(names=names):
             return {(one.asname or one.name).partition(".")[0] for one in names}

@@ -1,1 +1,1 @@
-"""What the user set: onyx.json, the environment and the defaults. It never reads anything else from disk."""
+"""The configuration: onyx.json, the environment and the defaults."""

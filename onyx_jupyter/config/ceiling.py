@@ -1,4 +1,4 @@
-"""What a server's administrator allows at most: `c.OnyxApp.ceiling`. It tightens, and nothing else can loosen it."""
+"""The most that a server's administrator allows: `c.OnyxApp.ceiling`. It only restricts, and nothing can loosen it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Ceiling(Section):
         return providers
 
     def mode(self, wished: Mode) -> Mode:
-        """The wished mode, or the next stricter one that can be chosen."""
+        """The wished mode, or the next stricter one that is allowed."""
         can_be = [mode for mode in self.modes if STRICTEST_FIRST.index(mode) <= STRICTEST_FIRST.index(wished)]
         return max(can_be, key=STRICTEST_FIRST.index)
 
@@ -58,7 +58,7 @@ class Ceiling(Section):
             raise InvalidRequest(f"`mode`: {NOT_HERE}: {wished.capitalize()} mode. Choose {choices}.", field="mode")
 
     def allows_provider(self, name: str, base_url: str | None, usual_url: str | None = None) -> bool:
-        """`base_url` is the one that the configuration gives it, `usual_url` where it is without one."""
+        """`base_url` is the configured address, `usual_url` the provider's address without one."""
         if self.providers is None:
             return True
         if name in self.providers and base_url in (None, usual_url):
@@ -66,7 +66,7 @@ class Ceiling(Section):
         return base_url is not None and any(_begins_with(base_url, one) for one in self.providers)
 
     def over(self, config: Config) -> Config:
-        """The configuration with what every agent is denied here."""
+        """The configuration with `deny` added to every agent."""
         if not self.deny:
             return config
         items = [
@@ -93,7 +93,7 @@ def read_ceiling(value: object) -> Ceiling:
 
 
 def _begins_with(url: str, address: str) -> bool:
-    """Whole parts of a path alone: https://host/v1 is no beginning of https://host/v1beta or https://host.evil/v1."""
+    """Compares whole path segments: https://host/v1 does not match https://host/v1beta or https://host.evil/v1."""
     if "://" not in address or re.search(r"[\\@?#]|/\.\.?(/|$)|%", url):
         return False
     return f"{url.rstrip('/').lower()}/".startswith(f"{address.rstrip('/').lower()}/")

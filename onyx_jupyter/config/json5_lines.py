@@ -1,4 +1,4 @@
-"""Reads JSON5 and remembers on which line each key stands, so that an error can point there. It validates nothing."""
+"""Parses JSON5 and records the line of each key, so that an error can point there."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file; `lines` gives the line (from 1) of every key and list item by its path. Never change it."""
+    """A parsed file; `lines` gives the line (from 1) of every key and list item by its path. Cached: do not modify."""
 
     value: Any
     lines: dict[Path, int]
 
     def line_of(self, path: Path) -> int | None:
-        """The line of that key, or of the nearest thing around it that the file holds."""
+        """The line of that key, or of its nearest ancestor in the file."""
         return next((self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines), None)
 
 
-# Read at each start and whenever the folder changes, mostly the same; the parser takes milliseconds a line.
+# Called at each start and whenever the folder changes, mostly with the same text; parsing takes milliseconds per line.
 @lru_cache(maxsize=1)
 def parse(text: str) -> Document:
-    """Raises: ValueError with the line, where the text is not JSON5 or a key is there twice."""
+    """Raises: ValueError with the line, if the text is not JSON5 or a key appears twice."""
     if not _has_content(text):
         return Document({}, {})
     value = json5.loads(text, allow_duplicate_keys=False)

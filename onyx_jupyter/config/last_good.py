@@ -1,6 +1,6 @@
-"""What holds while the configuration has an error: what restricts, in the last good one and in what can still be read.
+"""The configuration while the file has an error: restrictions of the last good one and of what can still be read.
 
-An error must never let the assistant do more. It touches no file.
+An error must never let the assistant do more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from onyx_jupyter.config.schema import (
 
 
 def restrictions(config: Config) -> Config:
-    """What of a good configuration restricts, to be kept for the time of an error; it holds no key and no password."""
+    """The restrictions of a good configuration, kept in case of a later error; contains no keys or passwords."""
     agents = [
         AgentConfig(id=agent.id, name=agent.name, default=agent.default, workspace=agent.workspace, tools=agent.tools)
         for agent in config.agents.items
@@ -46,8 +46,8 @@ def restrictions(config: Config) -> Config:
 def strictest(last_good: Config | None, raw: Mapping[str, Any]) -> Config:
     """The configuration while there is an error: nothing runs unasked, and what either of the two denies is denied.
 
-    `last_good` is one of `restrictions`; `raw` is what can be read of file and environment, not checked yet. What of it
-    is valid by itself can make `last_good` stricter and never looser. All other keys have their default.
+    `last_good` comes from `restrictions`; `raw` is what can be read of file and environment, unchecked. Values in it
+    that are valid on their own can make `last_good` stricter but never looser. All other keys have their default.
     """
     known = last_good or Config()
     budgets = (known.runtime.max_tokens_per_run, _valid(RuntimeConfig, raw.get("runtime"), "maxTokensPerRun"))
@@ -67,7 +67,7 @@ def strictest(last_good: Config | None, raw: Mapping[str, Any]) -> Config:
 
 
 def _agents(last_good: Config | None, raw: Mapping[str, Any]) -> AgentsConfig:
-    """The last good ones, else those that can be read, else the default one; each with what is denied at large."""
+    """The last good agents, else those that can be read, else the default one; each with what is denied for all."""
     section = raw.get("agents")
     listed = section.get("list") if isinstance(section, Mapping) else None
     at_large = _denied({**raw, "agents": {**section, "list": None}} if isinstance(section, Mapping) else raw)
@@ -75,8 +75,8 @@ def _agents(last_good: Config | None, raw: Mapping[str, Any]) -> AgentsConfig:
     for entry in listed if isinstance(listed, list) else [listed]:
         agent_id = _valid(AgentConfig, {"id": "main", **entry}, "id") if isinstance(entry, Mapping) else None
         if not isinstance(entry, Mapping) or agent_id is None:
-            at_large |= _denied(entry)  # nobody knows of which agent, so perhaps of any
-        elif last_good is None or agent_id in agents:  # a new agent waits until all is right
+            at_large |= _denied(entry)  # it is unknown which agent is meant, so it applies to all
+        elif last_good is None or agent_id in agents:  # a new agent waits until the error is fixed
             agent = agents.get(agent_id) or _unknown(agent_id, entry)
             agents[agent_id] = _restricted(agent, _allowed(entry, is_known=last_good is not None), _denied(entry))
     items = [_restricted(agent, None, at_large) for agent in agents.values() or [AgentConfig(default=True)]]
@@ -98,7 +98,7 @@ def _restricted(agent: AgentConfig, allow: list[str] | None, deny: Iterable[str]
 
 
 def _allowed(entry: Mapping[str, Any], *, is_known: bool) -> list[str] | None:
-    """What the agent may have, None for all. What cannot be read allows nothing, unless a good list is known."""
+    """What the agent may use, None for all. An unreadable value allows nothing, unless a good list is known."""
     unreadable: list[str] | None = None if is_known else []
     tools = entry.get("tools", {})
     if not isinstance(tools, Mapping):
@@ -109,7 +109,7 @@ def _allowed(entry: Mapping[str, Any], *, is_known: bool) -> list[str] | None:
 
 
 def _denied(value: object) -> set[str]:
-    """The names in every `deny` in there, wherever it stands: one at a wrong place is meant as well."""
+    """The names in every `deny` at any depth: a misplaced one counts as well."""
     if isinstance(value, Mapping):
         return set(_names(value.get("deny")) or ()).union(*(_denied(part) for part in value.values()))
     if isinstance(value, list):
@@ -118,14 +118,14 @@ def _denied(value: object) -> set[str]:
 
 
 def _names(value: object) -> list[str] | None:
-    """The names of a list, or a single one; None where it is neither."""
+    """The names of a list, or a single one; None if it is neither."""
     if isinstance(value, str):
         return [value]
     return [name for name in value if isinstance(name, str)] if isinstance(value, list) else None
 
 
 def _addresses(raw: object) -> dict[str, ProviderConfig]:
-    """Without its address a provider's conversations would go to its usual one."""
+    """Without the configured address, a provider's conversations would go to its usual one."""
     providers = raw if isinstance(raw, Mapping) else {}
     found = {str(name): _valid(ProviderConfig, provider, "baseUrl") for name, provider in providers.items()}
     return {name: ProviderConfig(base_url=_without_password(url)) for name, url in found.items() if url}
@@ -135,12 +135,12 @@ def _without_password(url: str | None) -> str | None:
     try:
         parts = urlsplit(url or "")
     except ValueError:
-        return None  # no request gets there either
+        return None  # no request can be sent there either
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl() or None
 
 
 def _valid(section: type[Section], raw: object, key: str) -> Any:
-    """That key's value where it is there and valid by itself, else None."""
+    """The key's value if it is present and valid on its own, else None."""
     if not isinstance(raw, Mapping) or key not in raw:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Builds the configuration: defaults, then onyx.json, then the environment. It never guesses a value."""
+"""Builds the configuration: defaults, then onyx.json, then the environment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from onyx_jupyter.errors import ConfigError
 
 ENVIRONMENT_PREFIX = "ONYX_"
 LEVEL_SEPARATOR = "__"
-# Where keys stand, and what of it can be shown all the same: a key is easily put one level too high.
+# Where API keys are set, and which values there can still be shown: a key is easily put one level too high.
 _KEY_PLACES = (("providers",), ("tools", "web"))
 _SHOWN_OF_THEM = ("baseUrl", "toolMode", "search", "searxngUrl", "allowPrivate")
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+(?=@)")
@@ -32,7 +32,7 @@ _LINE_IN_MESSAGE = re.compile(r"<string>:(\d+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`warnings` tell its person of what has no effect, with the line."""
+    """`warnings` tell the user what has no effect, with the line."""
 
     config: Config
     warnings: tuple[str, ...] = ()
@@ -44,10 +44,10 @@ def load_config(path: Path, environment: Mapping[str, str] = os.environ) -> Conf
 
 
 def load(path: Path, environment: Mapping[str, str] = os.environ, schema: type[Config] = Config) -> Loaded:
-    """The configuration in force; a missing file is an empty one, `schema` is what may stand there.
+    """The configuration in force; a missing file counts as an empty one, `schema` defines what it may contain.
 
     Environment variables are `ONYX_` and the key's path in upper case with `__` between (ONYX_RUNTIME__MAXTURNS=5).
-    `${NAME}` in the file's texts becomes that variable's value.
+    `${NAME}` in the file's strings becomes that variable's value.
 
     Raises: ConfigError naming key, value, line (or variable) and what is allowed.
     """
@@ -73,9 +73,9 @@ def load(path: Path, environment: Mapping[str, str] = os.environ, schema: type[C
 
 
 def readable(path: Path, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """What can be read of file and environment where they have an error, not checked; empty where it is nothing.
+    """What can be read of file and environment despite an error, unchecked; empty if nothing can.
 
-    Of a key that is there twice, both count. A reference to a variable that is not set stays as it stands.
+    Duplicate keys are merged. A reference to a variable that is not set stays as it is.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -153,7 +153,7 @@ def _expanded(
 
 
 def _key_path(variable: str, raw: Mapping[str, Any], whole: type[Config]) -> tuple[json5_lines.Path, Any]:
-    """The configuration's own spelling of a variable's path, and the type that stands there."""
+    """The configuration's own spelling of a variable's path, and the type of its value."""
     path: list[str | int] = []
     schema: Any = whole
     for part in variable.removeprefix(ENVIRONMENT_PREFIX).split(LEVEL_SEPARATOR):
@@ -179,7 +179,7 @@ def _key_path(variable: str, raw: Mapping[str, Any], whole: type[Config]) -> tup
 
 
 def _existing_name(part: str, raw: Mapping[str, Any], path: list[str | int]) -> str:
-    """Names (of providers) are the user's own: the file's spelling where it has one, else lower case."""
+    """Names (of providers) are the user's own: the file's spelling if it has one, else lower case."""
     place: Any = raw
     for key in path:
         place = place.get(key) if isinstance(place, dict) else None
@@ -189,7 +189,7 @@ def _existing_name(part: str, raw: Mapping[str, Any], path: list[str | int]) -> 
 
 
 def _set(raw: dict[str, Any], path: json5_lines.Path, value: Any, variable: str) -> None:
-    """Where the file holds something of the wrong type on the way, nothing is set: its own line is the error."""
+    """If the file has a value of the wrong type along the path, nothing is set: that line is reported as the error."""
     place: Any = raw
     for key, following in zip(path, (*path[1:], None), strict=True):
         if isinstance(key, int) and isinstance(place, list):
@@ -208,7 +208,7 @@ def _set(raw: dict[str, Any], path: json5_lines.Path, value: Any, variable: str)
 
 
 def _value(text: str, schema: Any) -> Any:
-    """The text itself where the configuration wants text, else JSON5 (5, true, ["a"]) where it is that."""
+    """The text itself if the configuration expects text or it is not JSON5, else its value (5, true, ["a"])."""
     if get_origin(schema) is not list and {str, SecretStr} & {schema, *get_args(schema)}:
         return text
     try:
@@ -262,7 +262,7 @@ def _known_keys(schema: Any, path: json5_lines.Path) -> Iterator[str]:
 
 
 def _may_be_secret(key_path: json5_lines.Path) -> bool:
-    """Where keys stand, only what cannot be one is ever shown."""
+    """Where API keys are set, only values that cannot be one are shown."""
     stands_there = any(key_path[: len(place)] == place for place in _KEY_PLACES)
     return stands_there and key_path[-1] not in _SHOWN_OF_THEM
 

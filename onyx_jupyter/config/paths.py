@@ -1,4 +1,4 @@
-"""Where things live under ONYX_HOME. It never creates or reads them."""
+"""The paths of all files under ONYX_HOME."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEFAULT_HOME = "~/.config/onyx"
 
 @dataclass(frozen=True)
 class Home:
-    """The folder that holds everything of one user; each property is a place inside it."""
+    """The folder with all of one user's data; each property is a path inside it."""
 
     root: Path
 
@@ -27,7 +27,7 @@ class Home:
 
     @property
     def last_good_file(self) -> Path:
-        """What the last configuration without an error restricted."""
+        """The restrictions of the last configuration without an error."""
         return self.root / "last-good.json"
 
     @property
@@ -44,7 +44,7 @@ class Home:
 
     @property
     def shared(self) -> Path:
-        """What every agent reads."""
+        """Files that every agent reads."""
         return self.root / "shared"
 
     @property
@@ -58,7 +58,7 @@ class Home:
 
     @property
     def checkpoints(self) -> Path:
-        """What one can revert the files of JupyterLab's drive to."""
+        """The states to which files of JupyterLab's drive can be reverted."""
         return self.root / "checkpoints"
 
     @property
@@ -68,12 +68,12 @@ class Home:
 
     @property
     def owner_lock(self) -> Path:
-        """Held by the one server that does what must be done once."""
+        """Lock of the one server that does what must be done once."""
         return self.root / "owner.lock"
 
     @property
     def consolidation_lock(self) -> Path:
-        """Held by the one server that looks through a conversation for what to remember."""
+        """Lock of the one server that looks through a conversation for what to remember."""
         return self.root / "consolidation.lock"
 
     @property
@@ -83,7 +83,7 @@ class Home:
 
     @property
     def knowledge(self) -> Path:
-        """Which documents were added, and the copies of pages and uploads."""
+        """The list of added documents, and the copies of pages and uploads."""
         return self.root / "knowledge"
 
     @property
@@ -98,7 +98,7 @@ class Home:
 
     @property
     def private_names(self) -> frozenset[str]:
-        """What lies here that no file browser shows: every place of this class but three, and those still to come."""
+        """Names here that no file browser shows: every path of this class but three, and planned ones."""
         shown = {self.shared, self.skills, self.runs}
         names = [name for name, value in vars(Home).items() if isinstance(value, property) and name != "private_names"]
         places = [place for place in (getattr(self, name) for name in names) if place not in shown]

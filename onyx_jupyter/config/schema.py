@@ -1,4 +1,4 @@
-"""Every configuration key with its type and default; an empty file works. It never reads files or the environment."""
+"""Every configuration key with its type and default; an empty file works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections of the configuration that features bring: they stand in onyx.json beside those that always are there."""
+"""Configuration sections of features, which appear in onyx.json beside the built-in ones."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ S = TypeVar("S", bound=BaseModel)
 
 
 def with_sections(sections: Mapping[str, type[BaseModel]]) -> type[Config]:
-    """The whole configuration with these sections more; each may be left out, as a whole and key by key.
+    """The whole configuration extended by these sections; each may be omitted, as a whole or key by key.
 
-    Raises: ValueError where one is called like a section that is always there.
+    Raises: ValueError if one has the name of a built-in section.
     """
     if not sections:
         return Config
@@ -27,13 +27,13 @@ def with_sections(sections: Mapping[str, type[BaseModel]]) -> type[Config]:
 
 
 def section(config: Config, name: str, model: type[S]) -> S:
-    """A feature's section; its defaults where the file is not in force."""
+    """A feature's section; its defaults if the file is not in force."""
     found = getattr(config, name, None)
     return found if isinstance(found, model) else model()
 
 
 def of_no_feature(raw: Mapping[str, Any], known: Collection[str]) -> list[str]:
-    """Sections of features that are not installed (any more): whole objects whose name is no slip of a known one."""
+    """Sections of features that are not (or no longer) installed: objects whose name is not a typo of a known one."""
     return [
         name
         for name, value in raw.items()

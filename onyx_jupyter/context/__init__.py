@@ -1,1 +1,1 @@
-"""What goes along with a message: attached cells and files, what memory says to it, the notebook in front."""
+"""What is sent along with a message: attached cells and files, passages from memory, the active notebook."""

@@ -1,4 +1,4 @@
-"""Which notebook asked: a message from a cell names the kernel that waits for the answer. It never looks at cells."""
+"""Finds the notebook that asked: a message from a cell names the kernel that waits for the answer."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ NotebookOf = Callable[[str], Awaitable[str | None]]
 
 
 async def asking_kernel(kernel: Mapping[str, str], notebook_of: NotebookOf) -> dict[str, Any]:
-    """The kernel as the message keeps it: with the notebook's path where this server has started it."""
+    """The kernel as stored with the message: with the notebook's path if this server has started it."""
     path = await notebook_of(kernel["kernelId"])
     return {**kernel, **({"path": path} if path else {})}
 
 
 async def asking_notebook(message: Entry, notebook_of: NotebookOf) -> str | None:
-    """The path, as it is now, of the notebook whose cell asked and whose kernel is busy until it has the answer."""
+    """The current path of the notebook whose cell asked, and whose kernel is busy until it has the answer."""
     kernel = message.origin.kernel
     return None if kernel is None else await notebook_of(str(kernel.get("kernelId"))) or kernel.get("path")

@@ -1,6 +1,6 @@
-"""Turns what a person sends along (cells, a selection, files, variables, an error) into the text that the model gets.
+"""Turns what a person attaches (cells, a selection, files, variables, an error) into the text that the model gets.
 
-It reads through the same doors as the tools do, and it never changes anything.
+It reads through the same interfaces as the tools, and changes nothing.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from onyx_jupyter.text_tokens import text_tokens
 log = logging.getLogger(__name__)
 
 Item = Mapping[str, Any]
-"""One thing sent along as the wire has it: type, path, and cellId, name, startLine, endLine, text, label where set."""
+"""One attachment as on the wire: type, path, and, if set, cellId, name, startLine, endLine, text, label."""
 
 TOTAL_CHARS = 32_000
 ITEM_CHARS = 12_000
-# A small model reads a few hundred tokens a second and forgets the question behind a long text.
+# A small model reads a few hundred tokens a second and forgets the question after a long text.
 LIGHT_TOTAL_CHARS = 1_500
 OUTPUT_CHARS = 4_000
 PATIENCE_S = 8.0
@@ -41,9 +41,9 @@ PATIENCE_S = 8.0
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What an item turned out to be. `source` names where its text comes from, which may be anybody's.
+    """The content of an item. `source` names where its text comes from; anyone may have written it.
 
-    `note` is a text of ours in place of one, and `cell` the one whose source the text begins with.
+    `note` is a text of ours instead, and `cell` the one whose source the text begins with.
     """
 
     text: str = ""
@@ -56,9 +56,9 @@ class _Read:
 
 
 class Attachments:
-    """Resolves items at the moment they are sent, so that the text is what the person saw.
+    """Resolves items when they are sent, so that the text is what the person saw.
 
-    What cannot be read is no reason to lose a message: the item then says why, to the person and to the model.
+    An unreadable item does not block the message: it tells the person and the model why it could not be read.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class Attachments:
         self._fences = Fences(key)
 
     async def resolve(self, items: Sequence[Item], paths: PathGuard, *, light: bool = False) -> list[dict[str, Any]]:
-        """The items with `text` and `tokens`, and `problem` where one could not be read; all within one budget."""
+        """The items with `text` and `tokens`, and `problem` if one could not be read; all within one budget."""
         reading = _Reading(self._notebooks, self._kernels, paths)
         try:
             found = await asyncio.gather(*(reading.read(item) for item in items))
         finally:
             reading.close()
-        # Before anything is cut: half a secret is not known for one.
+        # Redacted before it is shortened: half a secret is not recognised.
         found = [replace(read, text=head_and_tail(self._redact(whole_text(read.text)), ITEM_CHARS)) for read in found]
         room = fair_shares([len(read.text) for read in found], LIGHT_TOTAL_CHARS if light else TOTAL_CHARS)
         return await asyncio.to_thread(lambda: list(map(self._sent, items, found, room)))
@@ -96,7 +96,7 @@ class Attachments:
 
 
 def fair_shares(lengths: Sequence[int], total: int) -> list[int]:
-    """How much of each may stay so that all fit into `total`: short ones whole, long ones an equal part of the rest."""
+    """How much to keep of each so that all fit into `total`: short ones whole, long ones an equal share of the rest."""
     shares = [0] * len(lengths)
     left = total
     by_length = sorted(range(len(lengths)), key=lambda place: lengths[place])
@@ -107,7 +107,7 @@ def fair_shares(lengths: Sequence[int], total: int) -> list[int]:
 
 
 class _Reading:
-    """One resolving: each notebook is read once, however many of its cells go along."""
+    """The state of one `resolve`: each notebook is read once, however many of its cells are attached."""
 
     def __init__(self, notebooks: Notebooks, kernels: Kernels | None, paths: PathGuard) -> None:
         self._notebooks = notebooks
@@ -125,7 +125,7 @@ class _Reading:
             return _failed(item, str(error))
 
     def close(self) -> None:
-        """Ends the reading of notebooks that nobody waits for any more."""
+        """Cancels notebook reads that are no longer needed."""
         for view in self._views.values():
             view.cancel()
 
@@ -142,7 +142,7 @@ class _Reading:
                 return await self._cell(path, item, cell_text)
             case "file" if not text:
                 return await self._file(path)
-            case _:  # what the client itself read, a selection always
+            case _:  # read by the client itself, as a selection always is
                 return _Read(str(text or ""), source=f"{item['type']} of {path}")
 
     async def _variable(self, path: str, name: str) -> _Read:
@@ -170,13 +170,13 @@ class _Reading:
 
 
 def _look_at(view: asyncio.Task[NotebookView]) -> None:
-    """So that a failure that came after everybody's patience is no warning."""
+    """Retrieves the exception, so that a failure after the timeout logs no warning."""
     if not view.cancelled():
         view.exception()
 
 
 def cell_text(cell: Cell) -> str:
-    """Its source and, in short, what it gave."""
+    """The cell's source and its outputs, shortened."""
     outputs = render_outputs(cell.outputs, OUTPUT_CHARS).text
     return "\n".join([_beginning(cell), *(["--- output:", outputs] if outputs else [])])
 
@@ -190,7 +190,7 @@ def error_text(cell: Cell) -> str:
 
 
 def know_sent(seen_cells: SeenCells, message: Entry, paths: PathGuard) -> None:
-    """The cells that a message brings whole are known to the model that gets it now."""
+    """Records the cells that a message contains in full as seen by the model that gets it."""
     for item in message.context or ():
         path, cell_id, source_hash = (item.get(name) for name in ("path", "cellId", "hash"))
         if isinstance(path, str) and isinstance(cell_id, str) and isinstance(source_hash, str):

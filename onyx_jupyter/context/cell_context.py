@@ -1,4 +1,4 @@
-"""What cell mode is told of skills and of the notebook in front: cells, tables in its kernel, files. It runs none."""
+"""What cell mode learns of skills and of the active notebook: cells, tables in its kernel, files. No cell is run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FILES = 12
 
 
 class CellContext:
-    """The notebook that was in front when the message was sent."""
+    """The notebook that was active when the message was sent."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class CellContext:
         skills: Sequence[SkillFact] = (),
         templates: Path | None = None,
     ) -> None:
-        """`templates` is the folder that the memory's first files came from."""
+        """`templates` is the folder from which the memory's first files were copied."""
         self._path = front_of(message)
         self._folder = folder_of(message)
         self._skills = tuple(skills)
@@ -51,7 +51,7 @@ class CellContext:
         self._paths = paths
 
     async def facts(self, request: str, made: str | None = None) -> NotebookFacts:
-        """As it is now. What cannot be read is left out: the model then knows less, and says or asks so."""
+        """The current facts. What cannot be read is left out: the model then knows less, and says so or asks."""
         front = self._path or made
         if front is not None:
             found = await self._notebook(front, request)
@@ -70,13 +70,13 @@ class CellContext:
         language = await self._language(path, view.kernel_name)
         frames, others = await kernel_facts(self._kernels, path, request) if self._kernels else ((), ())
         files, table = await asyncio.to_thread(self._files, path, request, not frames)
-        if language != PYTHON:  # how it reads a table is the model's to know
+        if language != PYTHON:  # the model has to know how that language reads a table
             table = tuple(replace(one, name=one.file, read="") for one in table)
         lacking = await packages_lacking(self._kernels, path) if self._kernels and language == PYTHON else frozenset()
         return NotebookFacts(path, language, _cells(view), (*table, *frames)[:MAX_FRAMES], others, files, lacking)
 
     def _without_notebook(self, request: str) -> NotebookFacts:
-        """Where a new one would go: beside the files that the person sees."""
+        """The facts for a new notebook, which would go beside the files that the person sees."""
         if self._folder is None:
             return NotebookFacts()
         try:
@@ -91,7 +91,7 @@ class CellContext:
         return NotebookFacts(frames=table, files=files, new_path=new_path)
 
     async def _language(self, path: str, kernel_name: str | None) -> str:
-        """Its name, where nobody knows what a kernel speaks."""
+        """The kernel's language, or the kernel's name if that is unknown."""
         with contextlib.suppress(OnyxError, TimeoutError):
             if self._kernels is not None:
                 async with asyncio.timeout(PATIENCE_S):
@@ -99,7 +99,7 @@ class CellContext:
         return PYTHON if (kernel_name or PYTHON).startswith(PYTHON) else str(kernel_name)
 
     def _files(self, path: str, request: str, alone: bool) -> tuple[tuple[str, ...], tuple[Frame, ...]]:
-        """The tables beside the notebook, and the one that the request is about."""
+        """The table files beside the notebook, and the table that the request is about."""
         try:
             folder = self._paths.resolve(posixpath.dirname(path) or ".")
             with self._paths.folder(folder) as opened:
@@ -126,7 +126,7 @@ class CellContext:
 
 @functools.cache
 def _lines_of(folder: Path) -> frozenset[str]:
-    """Of its Markdown files; none of one that cannot be read."""
+    """The lines of the folder's Markdown files, skipping those that cannot be read."""
     lines: set[str] = set()
     for file in folder.rglob("*.md"):
         with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -135,7 +135,7 @@ def _lines_of(folder: Path) -> frozenset[str]:
 
 
 def skill_facts(offered: OfferedSkills) -> list[SkillFact]:
-    """The skills of a run with their parameters; nothing of what an untrusted one says of itself."""
+    """The skills of a run with their parameters; an untrusted one without its description."""
     schemas = {tool.name: tool.definition().parameters for tool in offered.tools}
     return [
         SkillFact(
@@ -149,22 +149,22 @@ def skill_facts(offered: OfferedSkills) -> list[SkillFact]:
 
 
 def _types(schema: Mapping[str, Any]) -> dict[str, str]:
-    """Each parameter's JSON type; of several, or none, text."""
+    """Each parameter's JSON type; string if there are several or none."""
     properties = schema.get("properties", {})
     return {name: str(about.get("type", "string")) for name, about in properties.items()}
 
 
 def front_of(message: Entry) -> str | None:
-    """The notebook in front of the person who sent it; None for a question from a cell, whose kernel waits for it."""
+    """The sender's active notebook; None for a question from a cell, whose kernel waits for the answer."""
     notebooks = message.meta.get("notebooks")
     front = notebooks.get("front") if isinstance(notebooks, dict) else None
     return front if isinstance(front, str) and message.origin.kernel is None else None
 
 
 def folder_of(message: Entry) -> str | None:
-    """The folder in the file browser of the person who sent it, for a notebook that is still to be made.
+    """The folder in the sender's file browser, for a notebook that is yet to be created.
 
-    None where nobody could see one: a cell asked, whose kernel waits, another session did, or no tab is there.
+    None if no one could see it: a cell asked, whose kernel waits, or another session did, or there is no tab.
     """
     notebooks = message.meta.get("notebooks")
     folder = notebooks.get("folder") if isinstance(notebooks, dict) else None

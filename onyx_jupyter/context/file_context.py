@@ -1,4 +1,4 @@
-"""A file or folder that goes along with a message, as text of bounded length. It never reads outside of the roots."""
+"""A file or folder attached to a message, as text of bounded length. Nothing outside of the roots is read."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _BYTES_PER_CHAR = 4
 
 
 def file_text(path: str, paths: PathGuard, max_chars: int) -> str:
-    """Text as it stands, cut in the middle; of a table its first rows; of anything else what it is and how large.
+    """Text, shortened in the middle; for a table its first rows; for anything else its kind and size.
 
-    Blocks; for a thread. Raises: ToolError (PathNotAllowed, nothing there), StorageError.
+    Blocks; call it in a thread. Raises: ToolError (PathNotAllowed, nothing there), StorageError.
     """
     real = paths.resolve(path)
     if real.is_dir():
@@ -69,7 +69,7 @@ def _table(start: bytes, kind: Kind, separator: str, size_bytes: int) -> str:
 
 def _rows(lines: io.StringIO, separator: str) -> list[list[str]]:
     rows: list[list[str]] = []
-    with contextlib.suppress(csv.Error):  # a cell without an end, or too long for one
+    with contextlib.suppress(csv.Error):  # an unterminated cell, or one that is too long
         rows.extend(islice(csv.reader(lines, delimiter=separator), TABLE_ROWS + 2))
     return rows
 

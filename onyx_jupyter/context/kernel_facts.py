@@ -1,4 +1,4 @@
-"""What cell mode is told of a kernel: the tables that a request is about, and the other variables. It runs no cell."""
+"""What cell mode learns of a kernel: the tables that a request is about, and the other variables. No cell is run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIKED_PACKAGES = (
     "polars", "scipy", "seaborn", "sklearn", "statsmodels",
 )  # fmt: skip
 _NO_TABLES = ("Series", "Index", "Array")
-# What a cell draws with or throws dice with; a new cell makes its own.
+# Plots and random generators; a new cell makes its own.
 _NOT_TOLD = re.compile(r"^(?:matplotlib\.|numpy\.Generator|numpy\.random)")
 _NOT_TOLD_KINDS = ("function", "class", "module")
 _PLAIN_INDEX = re.compile(r"^-?\d+(?: to -?\d+|, -?\d+ apart)$")
@@ -33,11 +33,11 @@ _SHAPE = re.compile(r"^(?P<rows>[\d,]+) × [\d,]+: (?P<columns>.*)")
 async def kernel_facts(kernels: Kernels, path: str, request: str) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
     """The tables that the request is most likely about, the likeliest first, and a line for each other variable.
 
-    What cannot be asked in time is left out: the kernel is busy, or a table is very large.
+    What cannot be inspected in time is left out: the kernel is busy, or a table is very large.
     """
     variables: Sequence[Variable] = ()
     frames: list[Frame] = []
-    with contextlib.suppress(OnyxError, TimeoutError):  # what was told until then counts
+    with contextlib.suppress(OnyxError, TimeoutError):  # what was found until then counts
         async with asyncio.timeout(PATIENCE_S):
             variables = (await kernels.variables(path)).variables
             for table in _about(variables, request):
@@ -49,7 +49,7 @@ async def kernel_facts(kernels: Kernels, path: str, request: str) -> tuple[tuple
 
 
 async def packages_lacking(kernels: Kernels, path: str) -> frozenset[str]:
-    """Those that models like to use and its kernel does not have; none where it cannot be asked."""
+    """Packages that models like to use but the kernel lacks; empty if it cannot be asked."""
     with contextlib.suppress(OnyxError, TimeoutError):
         async with asyncio.timeout(PATIENCE_S):
             return await kernels.lacking(path, _LIKED_PACKAGES)
@@ -57,13 +57,13 @@ async def packages_lacking(kernels: Kernels, path: str) -> frozenset[str]:
 
 
 def _about(variables: Sequence[Variable], request: str) -> list[Variable]:
-    """The tables that the request names, and first of all the one of whose columns it says most."""
+    """First the table whose columns the request mentions most, then the others that it names."""
     tables = sorted((one for one in variables if _is_table(one)), key=lambda one: _fitness(one, request), reverse=True)
     return [table for at, table in enumerate(tables) if at == 0 or _is_named(table, request)][:MAX_FRAMES]
 
 
 def _fitness(table: Variable, request: str) -> tuple[int, int]:
-    """How many words of the request it is called by, with its columns; then how many rows it has."""
+    """How many words of the request match the table's name or columns; then its number of rows."""
     shape = _SHAPE.match(table.summary)
     if shape is None:
         return int(_is_named(table, request)), 0
@@ -81,7 +81,7 @@ def _is_named(variable: Variable, request: str) -> bool:
 
 
 def _is_told(variable: Variable, request: str) -> bool:
-    """Another table or series is told where it is named: from those that stand there, the wrong one is taken."""
+    """Another table or series is listed only if named: given several, the model picks the wrong one."""
     if variable.kind in ("frame", "array"):
         return _is_named(variable, request)
     return variable.kind not in _NOT_TOLD_KINDS and not _NOT_TOLD.match(variable.type)
@@ -92,7 +92,7 @@ def _spoken_of_first(variables: Sequence[Variable], request: str) -> list[Variab
 
 
 def _line(variable: Variable) -> str:
-    """The fields of an object that says nothing of itself are its library's affair."""
+    """Omits a summary that only lists fields: those are internals of the object's library."""
     says = variable.summary if not variable.summary.startswith("fields ") else ""
     return f"{variable.name} ({variable.type}){f': {says}' if says else ''}"[:_VARIABLE_CHARS]
 
@@ -111,7 +111,7 @@ def _frame(variable: Variable, found: Inspection) -> Frame:
 
 
 def _about_column(row: Sequence[str]) -> str:
-    """Of numbers the range alone: a mean that stands there is soon said for another one. Texts as they are written."""
+    """For numbers only the range: models tend to report a given mean for a different one. Text values as written."""
     dtype, nulls, statistics = row[1], row[2], row[3]
     if (between := _NUMBERS.match(statistics)) is not None:
         statistics = f"{between['low']} to {between['high']}"

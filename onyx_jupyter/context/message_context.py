@@ -1,4 +1,4 @@
-"""What goes along with a message, read for the agent and the model that will answer it. It sends nothing."""
+"""Reads what is sent along with a message, for the agent and the model that will answer it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onyx_jupyter.sessions.transcript import SessionTranscript
 
 
 class MessageContext:
-    """Whose paths count and how much fits depends on the session: its agent, and whether its model is a small one."""
+    """The session's agent decides which paths are allowed, and its model how much fits: less for a small one."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class MessageContext:
         is_light: Callable[[str], bool],
         recall: Recall,
     ) -> None:
-        """`agent` gives one as it is set up now, the standard one for None; `model_of` its own model."""
+        """`agent` returns one as currently configured, the default one for None; `model_of` its own model."""
         self._context = context
         self._agent = agent
         self._model_of = model_of
@@ -36,7 +36,7 @@ class MessageContext:
     async def of_message(
         self, transcript: SessionTranscript, message: str, items: Sequence[Item], model: str | None
     ) -> list[dict[str, Any]]:
-        """The items as they are sent now, and behind them what memory has to say to the message. Raises: NotFound."""
+        """The items as they are sent now, followed by the passages that memory recalls. Raises: NotFound."""
         try:
             parts, model_id = self._answering(transcript, model)
         except NotFound:
@@ -55,7 +55,7 @@ class MessageContext:
     async def read(
         self, transcript: SessionTranscript | None, items: Sequence[Item], model: str | None
     ) -> list[dict[str, Any]]:
-        """The items as they are sent now; without a session, to the standard agent. Raises: NotFound."""
+        """The items as they are sent now; without a session, to the default agent. Raises: NotFound."""
         if not items:
             return []
         parts, model_id = self._answering(transcript, model)

@@ -1,4 +1,4 @@
-"""What is written down beside a message: what goes along with it, who sent it, and from where. It sends nothing."""
+"""The metadata stored with a message: what was sent along with it, who sent it, and from where."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MAX_NOTEBOOKS_TOLD = 5
 
 
 class MessageMeta:
-    """Read as the message is sent, so that an older message stays what it was.
+    """Collected when the message is sent, so that older messages stay as they were.
 
-    `review_news` gives what a person decided on changes since the model was told last. `notebook_of` says which
-    notebook runs in a kernel, `open_notebooks` which are open in tabs and which is in front, `open_folder` which folder
-    the file browser beside them shows: there a new notebook goes.
+    `review_news` returns what a person has decided on changes since the model was last informed. `notebook_of` returns
+    the notebook of a kernel, `open_notebooks` those open in tabs and the active one, `open_folder` the folder shown in
+    the file browser, where a new notebook goes.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class MessageMeta:
         context: Sequence[Mapping[str, Any]],
         origin: RunOrigin,
     ) -> dict[str, Any]:
-        """Only what says something; the parameters are those of `Onyx.send`. Raises: NotFound, StorageError."""
+        """The metadata without empty values; parameters as of `Conversations.send`. Raises: NotFound, StorageError."""
         if origin.session is None:
             notebooks = self._notebooks_in_tabs()
             items = await self._context.of_message(transcript, message, context, model)
@@ -62,7 +62,7 @@ class MessageMeta:
         return {name: value for name, value in meta.items() if value} | origin.as_meta()
 
     def _notebooks_in_tabs(self) -> dict[str, Any]:
-        """What the person has open as they send."""
+        """What the sender has open at that moment."""
         paths, active = self._open_notebooks()
         others = [path for path in paths if path != active][:MAX_NOTEBOOKS_TOLD]
         folder = self._open_folder()

@@ -1,6 +1,6 @@
-"""What memory has to say to a message, without anybody asking: a few passages that answer it well, or none.
+"""Recalls passages from memory that answer a message well, without being asked: a few, or none.
 
-A message waits for it for a moment at most. It never writes, and what it found stays with the message it came with.
+A message waits for it for a moment at most. What is found stays with the message it was sent with.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ MEMORY = "memory"
 CHANGED = ", changed since it was sent before"
 MAX_ENTRIES = 3
 LIGHT_ENTRIES = 1
-# Where words alone were searched, a common word or two make a high score: more is asked of them.
+# In a search by words alone, one or two common words make a high score, so the threshold is higher.
 WORDS_MIN_SCORE = 0.65
-# A turn is held up by 50 ms at most; a timer is a little late, on a busy machine most of all.
+# A turn is delayed by 50 ms at most; timers fire a little late, especially on a busy machine.
 WAIT_S = 0.045
-# What a search may take before its result is of no use to the next message either.
+# How long a search may take before its result is useless even for the next message.
 PATIENCE_S = 10.0
 _QUERY_CHARS = 1000
 _KEPT_SESSIONS = 200
 _HASH_CHARS = 16
-# The files of instructions stand in every prompt; they are no memory of anything.
+# Instruction files are in every prompt anyway; they hold no memories.
 _PATHS = ("MEMORY.md", "USER.md", "HISTORY.md", "memory/", "shared/")
 
 
 class Recall:
-    """`search` is an agent's, None while its index cannot be asked; `redact` takes out secrets.
+    """`search` returns an agent's search, None while its index is unavailable; `redact` removes secrets.
 
-    `templates` holds what a new workspace comes with: what still stands as it came answers no question.
+    `templates` holds the files of a new workspace: text that is still unchanged answers no question.
 
-    A search that took longer than `wait_s` belongs to the session's next message.
+    The result of a search that took longer than `wait_s` goes to the session's next message.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Recall:
     async def items(
         self, agent_id: str, session_key: str, message: str, entries: Sequence[Entry], *, light: bool = False
     ) -> list[dict[str, Any]]:
-        """What goes along with the message, as its context has it; nothing that the session's messages have already."""
+        """The context items to send along with the message, without those that the session's messages already have."""
         search = self._search(agent_id) if self._config().recall else None
         before = self._late.pop(session_key, None)
         if search is None or not message.strip():
@@ -83,14 +83,14 @@ class Recall:
             for one in task.result() if task.done() else ():
                 found.setdefault(_place_of(one), one)
         if before is not None:
-            before.cancel()  # where it is still at it: the next message has a search of its own
+            before.cancel()  # if it still runs: this message has a search of its own
         sent = {_place(item): item.get("hash") for entry in entries for item in entry.context or ()}
         fresh = [(one, place in sent) for place, one in found.items() if sent.get(place) != _hash(one)]
         fresh = fresh[: LIGHT_ENTRIES if light else MAX_ENTRIES]
         return await asyncio.to_thread(lambda: [self._item(one, changed) for one, changed in fresh]) if fresh else []
 
     async def close(self) -> None:
-        """Ends the searches that nobody waits for any more."""
+        """Cancels the searches that are still running."""
         for task in self._late.values():
             task.cancel()
         await asyncio.gather(*self._late.values(), return_exceptions=True)
@@ -103,7 +103,7 @@ class Recall:
         except (OnyxError, TimeoutError) as error:
             log.info("Nothing could be recalled: %s", error)
             return []
-        except Exception:  # a message is answered, whatever becomes of this
+        except Exception:  # the message must still be answered
             log.exception("Recall failed")
             return []
         good = [one for one in answer.found if _answers_well(one, least)]
@@ -113,7 +113,7 @@ class Recall:
         return bool(written_since(self._templates / found.path, found.snippet).strip())
 
     def _item(self, found: Found, changed: bool) -> dict[str, Any]:
-        """`changed`: an earlier message has what stood in these lines then."""
+        """`changed`: an earlier message has a former version of these lines."""
         place = f"{found.path}:{found.start_line}–{found.end_line}{CHANGED if changed else ''}"
         text = self._redact(found.snippet)
         item: dict[str, Any] = {
@@ -138,14 +138,14 @@ def _answers_well(found: Found, least: float) -> bool:
 
 
 def _how_well(found: Found) -> float:
-    """The score, had it been made from the weights: one that is made from ranks says only who came first."""
+    """The score as if it came from the weights: a score made from ranks says only which result came first."""
     if found.relevance is None:
         return found.score
     return found.relevance if found.recency is None else found.relevance * found.recency
 
 
 def _hash(found: Found) -> str:
-    """Of the whole passage where that is known: what is shown of it depends on the question."""
+    """A hash of the whole passage if that is known: the part that is shown depends on the question."""
     return found.checksum or hashlib.sha256(found.snippet.encode(errors="surrogatepass")).hexdigest()[:_HASH_CHARS]
 
 

@@ -1,1 +1,1 @@
-"""What users get, one package each: `feature.py` declares all that it brings."""
+"""The user-facing features, one package each; its `feature.py` declares everything it provides."""

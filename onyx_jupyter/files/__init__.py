@@ -1,1 +1,1 @@
-"""Files as text: what kind they are, their lines, exact replacements, diffs, searching. It decides no permission."""
+"""Files as text: their kinds, lines, exact replacements, diffs, and searching."""

@@ -1,4 +1,4 @@
-"""A file's whole text with what must survive a change of it: encoding and mark. It loads nothing beyond a limit."""
+"""Loads a file's whole text, up to a limit, with what a change must preserve: encoding and byte order mark."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A text file as it stands: its text with the line ends it has, and how it is stored. `mark` is its byte order."""
+    """A text file: its text with the original line ends, and how it is stored. `mark` is its byte order mark."""
 
     text: str
     encoding: str
     mark: bytes = b""
 
     def encoded(self, text: str) -> bytes:
-        """Another text stored in the same way. Raises: ToolError where the encoding cannot hold it."""
+        """Another text in the same encoding. Raises: ToolError if the encoding cannot represent it."""
         try:
             return self.mark + text.encode(self.encoding)
         except UnicodeEncodeError as error:
@@ -40,7 +40,7 @@ class Content:
 
 
 def load(path: str, real: Path, paths: PathGuard) -> Content:
-    """The text at that resolved path. Raises: ToolError where it is none or too large, StorageError."""
+    """The text at that resolved path. Raises: ToolError if it is no text or too large, StorageError."""
     with reading(path, real, paths) as descriptor:
         size_bytes = os.fstat(descriptor).st_size
         if size_bytes > MAX_CHANGED_BYTES:
@@ -55,12 +55,12 @@ def load(path: str, real: Path, paths: PathGuard) -> Content:
     try:
         return Content(data.removeprefix(mark).decode(encoding), encoding, mark)
     except UnicodeDecodeError:
-        return Content(data.decode("latin-1"), "latin-1")  # holds any bytes, so that what is not touched stays
+        return Content(data.decode("latin-1"), "latin-1")  # can hold any bytes, so that untouched parts are preserved
 
 
 @contextmanager
 def reading(path: str, real: Path, paths: PathGuard) -> Iterator[int]:
-    """A descriptor of the regular file there. Raises: ToolError in words for the model, StorageError."""
+    """A descriptor of the regular file there. Raises: ToolError with a message for the model, StorageError."""
     try:
         with paths.file(real) as descriptor:
             yield descriptor
@@ -77,7 +77,7 @@ def reading(path: str, real: Path, paths: PathGuard) -> Iterator[int]:
 
 
 def missing(path: str, real: Path) -> ToolError:
-    """That nothing is there, and what is there instead."""
+    """An error that says the file is missing, and suggests similar names."""
     folder = next(parent for parent in real.parents if parent.is_dir())
     if folder != real.parent:
         return ToolError(f"{path!r} does not exist: there is no folder {real.parent.name!r}.").in_own_words()
@@ -88,7 +88,7 @@ def missing(path: str, real: Path) -> ToolError:
     close = difflib.get_close_matches(real.name, names, n=3, cutoff=0.6)
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
     error = ToolError(f"{path!r} does not exist.{hint}")
-    return error if hint else error.in_own_words()  # names of files are anybody's
+    return error if hint else error.in_own_words()  # file names may come from anyone
 
 
 def size(size_bytes: int) -> str:

@@ -1,4 +1,4 @@
-"""The change from one text to another as a unified diff, in bounded time. It never leaves out a changed line."""
+"""The change from one text to another as a unified diff, in bounded time. It shows every changed line."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import difflib
 from collections.abc import Iterator
 
 _CONTEXT = 3
-# difflib needs the product of both lengths at worst: beyond this the middle is shown as replaced as a whole.
+# difflib takes the product of both lengths at worst: beyond this, the whole middle is shown as replaced.
 _COMPARED_PRODUCT = 4_000_000
 
 
 def unified_diff(old: str, new: str) -> str:
-    """Hunks with three lines around each change; empty where nothing changes.
+    """Hunks with three lines of context around each change; empty if nothing changes.
 
-    Line ends of one kind throughout are not compared; where a text mixes them, each line shows its own.
+    Uniform line ends are not compared; if a text mixes them, each line shows its own.
     """
     exact = _is_mixed(old) or _is_mixed(new)
     before, after = _lines(old, exact), _lines(new, exact)
@@ -37,7 +37,7 @@ def _is_mixed(text: str) -> bool:
 
 
 def _lines(text: str, exact: bool) -> list[str]:
-    """Split at line ends alone: what `splitlines` also takes for one would be a change that nobody sees."""
+    """Splits at newlines only: `splitlines` also splits at other characters, which would be an invisible change."""
     lines = (text if exact else text.replace("\r\n", "\n")).split("\n")
     return lines[:-1] if not lines[-1] else lines
 
@@ -87,7 +87,7 @@ def _common(left: list[str], right: list[str]) -> int:
 
 
 def _end_note(old: str, new: str) -> str:
-    """A change that lines alone do not show."""
+    """A change that the lines alone do not show."""
     had, has = old.endswith("\n"), new.endswith("\n")
     if new and not old and not has:
         return "\\ The last line has no line end."

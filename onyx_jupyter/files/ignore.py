@@ -1,4 +1,4 @@
-"""Which files a project does not want looked at: .gitignore and .ignore, folder by folder. It opens nothing itself."""
+"""Which files a project excludes: .gitignore and .ignore, folder by folder. The caller reads these files."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-IGNORE_FILES = (".gitignore", ".ignore")  # the later one has the last word
+IGNORE_FILES = (".gitignore", ".ignore")  # the later one takes precedence
 MAX_IGNORE_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
 class IgnoreRules:
-    """The rules of one folder and of all above it; a deeper folder has the last word."""
+    """The rules of one folder and of all above it; deeper folders take precedence."""
 
     layers: tuple[tuple[PurePosixPath, GitIgnoreSpec], ...] = ()
 
     def below(self, folder: PurePosixPath, texts: Sequence[str]) -> IgnoreRules:
-        """With those of a folder (from the root, as `ignores` takes paths), the weakest first."""
+        """Adds the rules of a folder (relative to the root, as in `ignores`), the weakest first."""
         added = [(folder, spec) for text in texts if (spec := _parsed(text)) is not None]
         return IgnoreRules((*self.layers, *added)) if added else self
 
     def ignores(self, path: PurePosixPath, *, is_folder: bool) -> bool:
-        """Whether the nearest rule that speaks of the path excludes it."""
+        """Whether the nearest rule that matches the path excludes it."""
         for folder, spec in reversed(self.layers):
             relative = path.relative_to(folder).as_posix()
             found = spec.check_file(f"{relative}/" if is_folder else relative).include
@@ -36,10 +36,10 @@ class IgnoreRules:
 
 
 def _parsed(text: str) -> GitIgnoreSpec | None:
-    from pathspec import GitIgnoreSpec  # where a search runs, in a thread: a server start does not pay for it
+    from pathspec import GitIgnoreSpec  # imported here, in the search thread, to keep the server start fast
 
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     try:
         return GitIgnoreSpec.from_lines(lines) if lines else None
-    except ValueError:  # a pattern that no one could mean; git, too, goes on without it
+    except ValueError:  # an invalid pattern; git ignores it, too
         return None

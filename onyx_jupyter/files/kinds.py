@@ -1,4 +1,4 @@
-"""Tells from a file's first bytes what it is: text in some encoding, a picture, or something else. It reads no file."""
+"""Determines a file's kind from its first bytes: text in some encoding, a picture, or something else."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MARKS = (  # the longer first: UTF-32's mark begins with UTF-16's
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`encoding` of a text, `image` (a mime type) of a picture; both None for everything else, which `words` names."""
+    """`encoding` for a text, `image` (a mime type) for a picture; both None for anything else, described by `words`."""
 
     words: str
     encoding: str | None = None
@@ -44,7 +44,7 @@ class Kind:
 
 
 def kind_of(name: str, start: bytes) -> Kind:
-    """What a file of that name is that begins with these bytes (`SNIFFED_BYTES` of them, or all)."""
+    """The kind of a file with that name and these first bytes (`SNIFFED_BYTES` of them, or all)."""
     for mark, encoding in _MARKS:
         if start.startswith(mark):
             return Kind("text", encoding=encoding)

@@ -1,4 +1,4 @@
-"""A pattern that is looked for line by line. No pattern can hold it up, when it is compiled or when it is searched."""
+"""Searches for a pattern line by line. No pattern can block it, neither when compiled nor when searched for."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from onyx_jupyter.errors import InvalidArguments
 _LINE_CHARS = 300
 _BEFORE_CHARS = 60
 _SLICE_S = 0.5
-# Exact repetitions are unrolled when a pattern is compiled, which no timeout ends; so many parts take 0.3 s, 300 MB.
+# Compiling a pattern unrolls exact repetitions, which no timeout stops; this many parts take 0.3 s, 300 MB.
 _MAX_UNROLLED = 1_000_000
 _REPETITION = re.compile(r"\{\s*(\d+)")
 
 
 class Stopped(Exception):
-    """The time is over, or nobody waits any more."""
+    """The time is up, or the search was cancelled."""
 
 
 class LinePattern:
-    """One regular expression. `deadline` is in seconds of `time.monotonic`; `is_cancelled` is asked before each line.
+    """One regular expression. `deadline` is in seconds of `time.monotonic`; `is_cancelled` is called before each line.
 
-    Raises: InvalidArguments where the pattern is none.
+    Raises: InvalidArguments if the pattern is invalid.
     """
 
     def __init__(self, pattern: str, *, deadline: float, is_cancelled: Callable[[], bool]) -> None:
-        import regex  # where a search runs, in a thread: a server start does not pay for it
+        import regex  # imported here, in the search thread, to keep the server start fast
 
         _refuse_unrolled(pattern)
         try:
@@ -44,9 +44,9 @@ class LinePattern:
             raise Stopped
 
     def lines(self, text: str) -> Iterator[tuple[int, str]]:
-        """Number and text of each line in which a match begins, once; a long one is shortened around it.
+        """Number and text of each line in which a match begins, once; a long one is shortened around the match.
 
-        Raises: TimeoutError where one search takes too long, Stopped.
+        Raises: TimeoutError if one search takes too long, Stopped.
         """
         at, number, counted = 0, 1, 0
         while at <= len(text):
@@ -58,7 +58,7 @@ class LinePattern:
             start = text.rfind("\n", 0, match.start()) + 1
             end = text.find("\n", match.start())
             end = len(text) if end < 0 else end
-            if start == len(text) and start:  # behind the last line end there is no line
+            if start == len(text) and start:  # there is no line after the last line end
                 return
             number += text.count("\n", counted, start)
             counted = start
@@ -67,7 +67,7 @@ class LinePattern:
 
 
 def _refuse_unrolled(pattern: str) -> None:
-    """Raises: InvalidArguments. It counts every repetition as if it stood inside the others, so none can hide."""
+    """Raises: InvalidArguments. Counts every repetition as if nested in the others, so that none can hide."""
     times = [max(1, int(match[1])) for match in _REPETITION.finditer(pattern)]
     if math.prod(times) * len(pattern) > _MAX_UNROLLED:
         raise InvalidArguments("`pattern` repeats too much with {…}. Use + or *, or look for a part of it.")

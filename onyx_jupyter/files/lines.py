@@ -1,4 +1,4 @@
-"""Pages through a text by line within a budget, holding one line at a time. It never loads a big file as a whole."""
+"""Pages through a text by line within a budget, holding one line in memory at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBER_CHARS = 12
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`text` has each line behind its number and a tab; `note` says what is not shown, and how to get it."""
+    """`text` has each line after its number and a tab; `note` says what is not shown, and how to get it."""
 
     text: str
     first: int
@@ -27,7 +27,7 @@ class Page:
 
 
 class LineMissing(Exception):
-    """The text ends before the line asked for; `count` is how many it has."""
+    """The text ends before the requested line; `count` is its number of lines."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
@@ -37,16 +37,17 @@ class LineMissing(Exception):
 def page(
     file: BinaryIO, encoding: str, size_bytes: int, *, first: int, count: int | None, column: int, max_chars: int
 ) -> Page:
-    """Lines from `first` (counted from 1) on, until `count` or `max_chars` is reached; `column` (from 1) cuts the
-    beginning off the first. A line of more than 2,000 characters is shortened, unless it is asked for alone.
+    """Lines from `first` (counted from 1), until `count` or `max_chars` is reached.
 
+    `column` (from 1) cuts off the beginning of the first line. A line of more than 2,000 characters is shortened,
+    unless it is requested alone.
     Raises: LineMissing.
     """
     text = io.TextIOWrapper(file, encoding, errors="replace", newline="")
     try:
         return _page(_lines(text, max_chars + column), size_bytes, first, count, column, max_chars)
     finally:
-        text.detach()  # the file is the caller's to close
+        text.detach()  # the caller closes the file
 
 
 def _page(lines: Iterator[_Line], size_bytes: int, first: int, count: int | None, column: int, max_chars: int) -> Page:
@@ -76,14 +77,14 @@ def _page(lines: Iterator[_Line], size_bytes: int, first: int, count: int | None
 
 @dataclass(slots=True)
 class _Line:
-    """A line as far as it is kept, and its whole length."""
+    """The kept beginning of a line, and the length of the whole line."""
 
     kept: str
     chars: int
 
 
 def _lines(text: io.TextIOWrapper, kept_chars: int) -> Iterator[_Line]:
-    """Each line without its end. Of a long one only the beginning is held."""
+    """Each line without its line end. Only the beginning of a long line is kept in memory."""
     while piece := text.readline(LINE_CHARS * 4):
         line = _Line(piece, len(piece))
         while not piece.endswith(("\n", "\r")) and (piece := text.readline(LINE_CHARS * 4)):
@@ -95,7 +96,7 @@ def _lines(text: io.TextIOWrapper, kept_chars: int) -> Iterator[_Line]:
 
 
 def _cut(line: _Line, column: int, max_chars: int) -> tuple[str, int | None]:
-    """The line from that column on, and the column at which it goes on where it was cut."""
+    """The line from that column on, and the column at which it continues if it was cut."""
     text = line.kept[column - 1 : column - 1 + max_chars]
     goes_on = column + len(text)
     if goes_on > line.chars:

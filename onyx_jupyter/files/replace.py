@@ -1,4 +1,4 @@
-"""Replaces one exact passage of a text, or says what stands there instead. It never guesses what was meant."""
+"""Replaces one exact passage of a text, or reports the nearest match instead. It never guesses."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PASSAGE_LINES = 60
 
 
 class NotOnce(ToolError):
-    """The passage stands nowhere, or in several places."""
+    """The passage occurs nowhere, or more than once."""
 
     code = "no_single_match"
 
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The text after it, and the lines (from 1) where the new passage stands."""
+    """The new text, and the lines (from 1) of the new passage."""
 
     text: str
     first_line: int
@@ -33,9 +33,9 @@ class Replaced:
 
 
 def replace_once(text: str, old: str, new: str) -> Replaced:
-    """`old` must stand in `text` exactly once; line ends are compared as one kind, and the text keeps its own.
+    """Replaces `old`, which must occur in `text` exactly once; ignores differing line ends, and keeps the text's own.
 
-    Raises: NotOnce with what is nearest, or with every place.
+    Raises: NotOnce with the nearest match, or with every place.
     """
     plain, removed = _with_unix_ends(text)
     old = old.replace("\r\n", "\n")
@@ -52,7 +52,7 @@ def replace_once(text: str, old: str, new: str) -> Replaced:
 
 
 def _with_unix_ends(text: str) -> tuple[str, list[int]]:
-    """The text with \\n alone, and where in it a \\r was taken out."""
+    """The text with only \\n, and the positions in it where a \\r was removed."""
     removed: list[int] = []
     at = text.find("\r\n")
     while at >= 0:
@@ -89,7 +89,7 @@ def _several(text: str, places: list[int]) -> str:
 
 
 def _nearest(text: str, old: str) -> str:
-    """What the text holds instead, with its lines, and what differs."""
+    """The most similar passage in the text, with its lines, and the differences."""
     wanted, lines = old.split("\n"), text.split("\n")
     start = _nearest_window(lines, wanted)
     if start is None:
@@ -117,7 +117,7 @@ def _visible(line: str) -> str:
 
 
 def _nearest_window(lines: list[str], wanted: list[str]) -> int | None:
-    """Where as many lines as wanted are most like it; None where nothing is."""
+    """Where as many lines as `wanted` are most similar to it; None if nothing is."""
     deadline = time.monotonic() + _NEAREST_S
     bare = [line.strip() for line in wanted]
     known = {line for line in bare if line}

@@ -1,4 +1,4 @@
-"""Keeps what is too long for a model in files of the agent's workspace, and cuts it to size. It filters no secrets."""
+"""Keeps results too long for a model in files of the agent's workspace, and shortens them. It filters no secrets."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _LINE_END_WITHIN = 200
 
 
 class ResultFiles:
-    """The results of one session that were too long: `results/<session>/<call>.txt` in the workspace, private.
+    """The overlong results of one session: `results/<session>/<call>.txt` in the workspace, private.
 
-    Files older than a week go when a new one is written, and the oldest beyond 200 MB in all.
+    Writing a new file deletes those older than a week, and the oldest ones beyond 200 MB in total.
     """
 
     def __init__(self, paths: PathGuard, session_key: str, clock: Clock, max_chars: int) -> None:
@@ -39,7 +39,7 @@ class ResultFiles:
         self.max_chars = max_chars
 
     async def fit(self, call_id: str, result: ToolResult) -> ToolResult:
-        """The result as a model gets it: where it is too long, its head and tail and the file that holds the whole."""
+        """The result as a model gets it: if it is too long, its head and tail and the file with the complete text."""
         if len(result.output) <= self.max_chars:
             if result.kept_in is None or not result.truncated:
                 return result
@@ -49,18 +49,18 @@ class ResultFiles:
         return replace(result, output=_cut(result, self.max_chars, kept_in), kept_in=kept_in, truncated=True)
 
     def path(self, call_id: str) -> str:
-        """The file of that call, as `read` takes it."""
+        """The path of that call's file, as `read` takes it."""
         return self._paths.shown(self._folder / f"{_safe(call_id)}.txt")
 
     def create(self, call_id: str) -> BinaryIO:
-        """That file, new and empty. Blocks; meant for a thread. Raises: OSError, PathNotAllowed."""
+        """Creates that file, empty. Blocks: call it in a thread. Raises: OSError, PathNotAllowed."""
         with self._paths.folder(self._folder, make_mode=_PRIVATE_FOLDER) as folder:
             descriptor = folder.create(f"{_safe(call_id)}.txt", _PRIVATE_FILE)
         self._tidy()
         return os.fdopen(descriptor, "wb")
 
     def remove(self, call_id: str) -> None:
-        """Without that file. Blocks; meant for a thread."""
+        """Removes that file. Blocks: call it in a thread."""
         self._remove(self._folder, f"{_safe(call_id)}.txt")
 
     async def _keep(self, call_id: str, text: str) -> str | None:
@@ -86,7 +86,7 @@ class ResultFiles:
             total_bytes -= size_bytes
 
     def _files(self) -> list[tuple[float, int, Path, str]]:
-        """When it was written, its size, its folder and name, of every file; no link is followed."""
+        """The time of writing, size, folder and name of every file; follows no link."""
         found = []
         try:
             with self._paths.folder(self._root) as root:
@@ -127,5 +127,5 @@ def _cut(result: ToolResult, max_chars: int, kept_in: str | None) -> str:
 
 
 def _safe(name: str) -> str:
-    """A name that is a file's: a provider may call its calls anything."""
+    """A name that is safe for a file: a provider may use any call ids."""
     return name if _SAFE_NAME.fullmatch(name) else hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Finds the lines of files that match a pattern, within bounds of time and length. No pattern can hold it up."""
+"""Finds the lines of files that match a pattern, within limits of time and length. No pattern can block it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_MATCHES = 200
 
 @dataclass
 class Findings:
-    """What came out; `stopped` says why it ended early. A line is `file:line:text`, or names the cell."""
+    """The matches; `stopped` says why the search ended early. A line is `file:line:text`, or names the cell."""
 
     lines: list[str] = field(default_factory=list)
     files: int = 0
@@ -33,9 +33,9 @@ class _Match:
 
 
 class Search:
-    """One search. `deadline` is in seconds of `time.monotonic`; `is_cancelled` is asked before each file.
+    """One search. `deadline` is in seconds of `time.monotonic`; `is_cancelled` is called before each file.
 
-    Raises: InvalidArguments where the pattern is none.
+    Raises: InvalidArguments if the pattern is invalid.
     """
 
     def __init__(self, pattern: str, *, max_chars: int, deadline: float, is_cancelled: Callable[[], bool]) -> None:
@@ -43,7 +43,7 @@ class Search:
         self._max_chars = max_chars
 
     def run(self, files: Iterator[Found], shown: Callable[[Path], str]) -> Findings:
-        """Goes through the files; `shown` is how a path is written in the result."""
+        """Searches the files; `shown` formats a path for the result."""
         found = Findings()
         used = 0
         try:
@@ -88,7 +88,7 @@ class Search:
 
 
 def _cells(text: str) -> list[tuple[str, str]] | None:
-    """A notebook's cells by number and id, with their sources; None where it is no notebook after all."""
+    """A notebook's cells by number and id, with their sources; None if it is not a notebook."""
     try:
         cells = json.loads(text)["cells"]
         return [

@@ -1,4 +1,4 @@
-"""Goes through a folder's files as a search wants them: without hidden, ignored and linked ones. It follows no link."""
+"""Lists a folder's files for a search, without hidden, ignored and linked ones. It follows no link."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file in its open folder: `path` is real, `read` gives its first bytes."""
+    """A file in its open folder: `path` is resolved, `read` returns its first bytes."""
 
     path: Path
     size_bytes: int
@@ -27,8 +27,8 @@ class Found:
 def walk(start: Path, paths: PathGuard) -> Iterator[Found]:
     """Every regular file below `start`, a resolved folder, folder by folder and by name.
 
-    The rules of the folders above it count, unless they exclude `start` itself: who names a folder wants it.
-    Raises: OSError where `start` cannot be opened.
+    The rules of the folders above apply, unless they exclude `start` itself, which was requested explicitly.
+    Raises: OSError if `start` cannot be opened.
     """
     root = next(root for root in sorted(paths.roots, key=lambda root: -len(root.parts)) if start.is_relative_to(root))
     rules = _rules_above(start, root, paths)
@@ -65,7 +65,7 @@ def _wanted(folder: Folder, rules: IgnoreRules, root: Path) -> tuple[list[Path],
             else:
                 size_bytes = entry.stat(follow_symlinks=False).st_size
                 files.append(Found(path, size_bytes, _reader(folder, entry.name)))
-        except OSError:  # gone meanwhile
+        except OSError:  # deleted meanwhile
             continue
     return folders, files
 

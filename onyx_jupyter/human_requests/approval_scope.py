@@ -1,4 +1,4 @@
-"""Says what "always" would bind for one call: digests to compare, words to read. It never remembers or decides."""
+"""Determines what "always" would cover for one call: digests to compare, and a description to read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNTIL_REVOKED = "in every session, until you revoke it"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that can be allowed: `digest` is the SHA-256 of its canonical form, `what` the words for a list."""
+    """One thing that can be allowed: `digest` is the SHA-256 of its canonical form, `what` its description in lists."""
 
     digest: str
     what: str
@@ -31,7 +31,7 @@ class Scope:
     """What a call asks for. All of `items` must be allowed for it to run unasked.
 
     `blocked` is the reason why it is asked each time; there are no items then. `session_keys` is what "allow for this
-    session" remembers, `session_text` and `always_text` what the two mean in words.
+    session" remembers, `session_text` and `always_text` describe the two choices.
     """
 
     items: tuple[Item, ...]
@@ -42,7 +42,7 @@ class Scope:
 
 
 def scope_of(call: ToolCall, preview: ToolPreview) -> Scope:
-    """Parses a shell command on the way, so not for the event loop."""
+    """May parse a shell command, so do not call it in the event loop."""
     if preview.must_ask:
         return blocked(preview.must_ask)
     exactly = preview.exactly
@@ -62,7 +62,7 @@ def scope_of(call: ToolCall, preview: ToolPreview) -> Scope:
 
 
 def _why_inexact(exactly: Exactly) -> str:
-    """Of the commands within a call: they run in a place and with variables of their own, but as they are written."""
+    """Checks the commands within a call: they run with their own folder and variables, but exactly as written."""
     if exactly.unsure:
         return exactly.unsure
     for command in exactly.commands:
@@ -86,7 +86,7 @@ def _shell_scope(command: str, bound: Mapping[str, Any]) -> Scope:
         segments = split(command)
     except NotExact as error:
         return blocked(str(error))
-    except Exception:  # a parser that fails must never be a way past the question
+    except Exception:  # a parser that fails must never bypass the approval
         log.exception("A shell command could not be parsed")
         return blocked("it cannot be read with certainty")
     cwd = str(bound["facts"].get("cwd", ""))

@@ -1,7 +1,7 @@
-"""Asks people whether a tool call may happen: how far a yes reaches, and what is granted by it. It never runs a tool.
+"""Asks people whether a tool call may happen: how far a yes reaches, and what it grants.
 
-A question is held as it is shown, whole and with the secrets that it holds, in memory alone: whoever writes it down or
-tells of it takes them out.
+An approval is held as it is shown, whole and with the secrets that it contains, in memory only: they are removed
+wherever it is saved or reported.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
 Reach = Literal["once", "session", "always"]
 CLOSING_HINT = "Answer when the server is back."
 CHANGED = "what it would do has changed since it was asked"
-_SAID = frozenset({"why"})  # the agent's words, which a restart forgets
+_SAID = frozenset({"why"})  # the agent's words, which are lost at a restart
 TOO_LATE = "Nobody answered in time, so it was not done."
 
 
 class ApprovalJournal(Protocol):
-    """Where questions and decisions are written before anybody hears of them; what is written there is redacted."""
+    """Records approvals and decisions before they are announced; what is written there is redacted."""
 
     async def requested(self, session_key: str, request: ApprovalRequested, *, restored: bool) -> None:
-        """Raises: StorageError, and then nobody is asked."""
+        """Raises: StorageError, and then no one is asked."""
         ...
 
     async def resolved(self, session_key: str, request: ApprovalRequested, answer: Resolution) -> None:
@@ -43,13 +43,13 @@ class ApprovalJournal(Protocol):
         ...
 
     async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: Verdict) -> None:
-        """A decision that nobody was asked for. Raises: StorageError, and then it does not count."""
+        """A decision made without asking. Raises: StorageError, and then it does not count."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """How a question was answered: what people hear of it, how far a yes reaches, and the grants that it makes."""
+    """How an approval was answered: the event for people, how far a yes reaches, and the grants that it creates."""
 
     event: ApprovalResolved
     reach: Reach | None = None
@@ -58,9 +58,9 @@ class Resolution:
 
 @dataclass(frozen=True)
 class PendingApproval:
-    """A question that waits; `request` is what people see, `scope` what a yes can cover beyond this once.
+    """A pending approval; `request` is what people see, `scope` what a yes can cover beyond this once.
 
-    `shown` are the details of the preview, which are to be the same when it runs; `allowed_in` is the session for which
+    `shown` are the details of the preview, which must be the same when it runs; `allowed_in` is the session for which
     a yes to more than this once counts.
     """
 
@@ -73,10 +73,10 @@ class PendingApproval:
 
 
 class ApprovalBroker:
-    """Every open question of this server, and what was allowed for a session.
+    """All pending approvals of this server, and what was allowed for a session.
 
-    What is allowed for a session lives as long as the server: after a restart one is asked again. What is allowed
-    always is the grants' business.
+    What is allowed for a session lasts as long as the server: after a restart the user is asked again. What is always
+    allowed is kept in the grants.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class ApprovalBroker:
         redact: Callable[[Any], Any] = lambda data: data,
         answer_write_s: float = ANSWER_WRITE_S,
     ) -> None:
-        """`redact` takes secrets out of data: what it would change holds one, and is allowed once at most."""
+        """`redact` removes secrets from data: what it would change contains one, and can be allowed only once."""
         self._journal = journal
         self._grants = grants
         self._policy = policy or Policy(grants)
@@ -114,11 +114,11 @@ class ApprovalBroker:
         auto: bool = False,
         allowed_in: str | None = None,
     ) -> ApprovalAnswer:
-        """Waits until somebody answers or the time is over; cancelling closes the question as aborted.
+        """Waits for an answer until the time is over; cancelling closes the approval as aborted.
 
-        Cancelled with a message, it was the user's next words that closed it, and the message is the reason.
-        What is allowed already, and what nobody may allow, is written down and not asked. `allowed_in` is the session
-        whose person is asked, where it is not the run's own: what is allowed for that one counts.
+        A cancellation with a message means that the user's next message closed it; its text is the reason.
+        What is already allowed, and what is forbidden, is recorded and not asked. `allowed_in` is the session whose
+        user is asked, if it is not the run's own: what is allowed for that one counts.
         """
         allowed_in = allowed_in or session_key
         scope, cautions = await asyncio.to_thread(self._scope, call, preview)
@@ -151,12 +151,12 @@ class ApprovalBroker:
         return await self._room.ask(Waiting(request.approval_id, pending, expires_at, silence, note), opened)
 
     def forbidden(self, call: ToolCall) -> str | None:
-        """The reason why nobody may allow that here, if there is one."""
+        """The reason why that call is forbidden here, if there is one."""
         verdict = self._policy.forbidden(call)
         return verdict.reason if verdict else None
 
     async def refuse(self, session_key: str, run_id: str, call: ToolCall) -> str | None:
-        """The same for a call of a run, whose refusal is written down."""
+        """Like `forbidden`, for a call of a run; a refusal is recorded."""
         verdict = self._policy.forbidden(call)
         if verdict is None:
             return None
@@ -166,10 +166,10 @@ class ApprovalBroker:
         return verdict.reason
 
     async def approve(self, approval_id: str, by: str, reach: Reach, version: str | None = None) -> None:
-        """A yes, to the question as it was shown under that `version`. `session` is `once` where the question says so.
+        """A yes to the approval as it was shown under that `version`. `session` counts as `once` if it offers no more.
 
-        Raises: NotFound, AlreadyResolved, StorageError; InvalidRequest where it cannot be allowed always, or was shown
-        anew meanwhile.
+        Raises: NotFound, AlreadyResolved, StorageError; InvalidRequest if it cannot be allowed always, or was shown
+        again meanwhile.
         """
         pending = self._room.open(approval_id).request
         if version not in (None, pending.request.version):
@@ -188,7 +188,7 @@ class ApprovalBroker:
             return ApprovalAnswer(approved=True, shown=pending.shown)
 
         async def allow(_: ApprovalAnswer, __: bool) -> None:
-            """More than this once, which holds whether or not it can be kept."""
+            """Allows more than this once; the yes to this once holds even if that cannot be saved."""
             if reach == "session":
                 self._allowed.setdefault(pending.allowed_in, set()).update(pending.scope.session_keys)
             if grants:
@@ -208,32 +208,32 @@ class ApprovalBroker:
         await self._room.answer(approval_id, write)
 
     def pending(self, session_key: str | None = None) -> list[PendingApproval]:
-        """Open questions, the oldest first."""
+        """Open approvals, oldest first."""
         return [item for item in self._room.pending() if session_key in (None, item.session_key)]
 
     def restore(self, request: ApprovalRequested) -> asyncio.Event:
-        """A question from before a restart: when its call is asked for again, it keeps its id and its deadline.
+        """An approval from before a restart: when its call is asked about again, it keeps its id and its deadline.
 
-        The event is set when that has happened and the question can be answered. What is then shown comes from the call
-        as it is now: the request is from the disk, without secrets.
+        The event is set when that has happened and it can be answered. What is shown then comes from the call as it is
+        now, since the request from the disk is without secrets.
         """
         return self._restored.keep(request.run_id, request.call_id, request)
 
     def close(self) -> None:
-        """The server goes down: open questions stay open on disk, for the next start."""
+        """The server shuts down: open approvals stay open on disk, for the next start."""
         self._room.close()
 
     def _scope(self, call: ToolCall, preview: ToolPreview) -> tuple[Scope, Sequence[Caution]]:
-        """How far a yes may reach, and what is to be told of what the question holds."""
+        """How far a yes may reach, and the warnings about what the card contains."""
         cautions = cautions_of(call, preview, self._redact)
         return with_cautions(scope_of(call, preview), cautions), cautions
 
     def _again(
         self, restored: ApprovalRequested, fresh: ApprovalRequested, preview: ToolPreview, scope: Scope
     ) -> tuple[ApprovalRequested, Mapping[str, Any], Scope]:
-        """The question with its id and deadline, and what will run; as it was where that is not what was asked about.
+        """The approval with its id and deadline, and what will run; or as it was, if what will run has changed.
 
-        The details on disk are without secrets, so what is there now is compared without them too.
+        The details on disk are without secrets, so the current ones are compared without them, too.
         """
         now = self._redact(as_json(dict(preview.details)))
         if all(restored.details.get(name) == value for name, value in now.items()):

@@ -1,7 +1,7 @@
-"""Says what a card holds beyond its words: secrets, and characters that deceive. It never changes what is shown.
+"""Warnings about what a card contains: secrets, and deceptive characters. They do not change what is shown.
 
-A yes beyond this once is not offered for either: a grant's words must hold no secret, and nobody allows for good what
-they cannot see.
+A yes beyond this once is not offered for secrets or invisible characters: a grant's description must contain no secret,
+and no one should allow permanently what they cannot see.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNSEEN = "it holds characters that cannot be seen"
 
 
 def cautions_of(call: ToolCall, preview: ToolPreview, redact: Redact) -> Sequence[Caution]:
-    """What a person is told of this call beside what it does. Reads all of it, so not for the event loop."""
+    """The warnings to show for this call. Reads all of it, so do not call it in the event loop."""
     held = as_json(
         {
             "summary": preview.summary,
@@ -42,7 +42,7 @@ def cautions_of(call: ToolCall, preview: ToolPreview, redact: Redact) -> Sequenc
 
 
 def with_cautions(scope: Scope, cautions: Sequence[Caution]) -> Scope:
-    """No further than this once, where it holds what a grant must not cover."""
+    """Limits the scope to this once if the call contains what a grant must not cover."""
     if scope.blocked is not None and not scope.session_keys:
         return scope
     if "secret" in cautions:
@@ -51,5 +51,5 @@ def with_cautions(scope: Scope, cautions: Sequence[Caution]) -> Scope:
 
 
 def as_json(data: Any) -> Any:
-    """As it is on the wire and on disk: tuples are lists, names are text."""
+    """The data as on the wire and on disk: tuples are lists, names are text."""
     return json.loads(json.dumps(data, default=str))

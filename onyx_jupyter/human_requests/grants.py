@@ -1,4 +1,4 @@
-"""What people have allowed for good: `grants.json`, shared by all servers on one home. It decides nothing itself."""
+"""What people have permanently allowed: `grants.json`, shared by all servers on one home."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class _GrantsFile(BaseModel):
 
 
 class GrantStore:
-    """The grants as they stand on disk now: another server's count at once, a revoked one from its next call on.
+    """The grants as currently on disk: another server's count at once, and revoking one affects the next call.
 
-    A damaged file grants nothing. It is put aside as `grants.json.damaged`, and `problem` says so until it is gone.
+    A damaged file grants nothing. It is renamed to `grants.json.damaged`, and `problem` says so until it is gone.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class GrantStore:
         )
 
     async def covering(self, agent_id: str, digests: Iterable[str]) -> Sequence[Grant] | None:
-        """The agent's grants for these, one each; None where one of them has none, or where the file is of no use."""
+        """The agent's grants for these, one each; None if one of them has none, or the file is unusable."""
         try:
             granted = {grant.digest: grant for grant in await self.list() if grant.agent_id == agent_id}
         except StorageError as error:
@@ -84,16 +84,16 @@ class GrantStore:
         return grants if grants and len(grants) == len(found) else None
 
     async def list(self) -> Sequence[Grant]:
-        """All, the oldest first. Raises: StorageError."""
+        """All grants, oldest first. Raises: StorageError."""
         return await asyncio.to_thread(self._read)
 
     async def add(self, grants: Sequence[Grant]) -> None:
-        """On disk when it returns; what the agent has already is left as it is. Raises: StorageError."""
+        """Grants are on disk when it returns; those that the agent already has stay unchanged. Raises: StorageError."""
         await asyncio.to_thread(self._change, lambda old: [*old, *_new_ones(old, grants)])
         self._on_change()
 
     async def revoke(self, grant_id: str) -> Grant:
-        """The grant that counts no more. Raises: NotFound, StorageError."""
+        """Removes the grant and returns it. Raises: NotFound, StorageError."""
         revoked: list[Grant] = []
 
         def without(old: Sequence[Grant]) -> Sequence[Grant]:
@@ -107,7 +107,7 @@ class GrantStore:
         return revoked[0]
 
     async def problem(self) -> str | None:
-        """Why grants do not count that somebody gave, or None."""
+        """Why existing grants do not count, or None."""
         try:
             await self.list()
         except StorageError as error:
@@ -126,7 +126,7 @@ class GrantStore:
                 write_text_atomically(self._path, f"{text}\n")
 
     def _read(self) -> Sequence[Grant]:
-        """Anew where the file has changed. Raises: StorageError."""
+        """Rereads the file if it has changed. Raises: StorageError."""
         with self._lock.threads:
             seen = self._version()
             if seen != self._seen:
@@ -157,7 +157,7 @@ class GrantStore:
         return ()
 
     def _put_aside(self, problem: str) -> None:
-        """Beside the old place under the first free name, so that somebody can look at what it held."""
+        """Renames the file to the first free name beside it, so that its contents can be inspected."""
         with self._lock.held(), disk_errors("put aside", self._path):
             try:
                 _GrantsFile.model_validate_json(self._text())

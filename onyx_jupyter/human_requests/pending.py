@@ -1,4 +1,4 @@
-"""What waits for a person: one answer at most, on disk before who asked goes on; silence and a Stop are none."""
+"""Requests that wait for a person: one answer at most, saved before the caller continues; silence and Stop are none."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from onyx_jupyter.errors import OnyxError
 
 log = logging.getLogger(__name__)
 ANSWER_WRITE_S = 10.0  # past the deadline
-STOP_S = 1.0  # a Stop waits no longer for the disk; half of it for an answer that is being written
+STOP_S = 1.0  # longest that a Stop waits for the disk; half of it for an answer that is being written
 MAX_REMEMBERED = 10_000
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 Write = Callable[[], Awaitable[Answer]]
 Then = Callable[[Answer, bool], Awaitable[None]]
 Ending = Literal["expired", "aborted"]
-Refusal = Literal["unknown", "answered", "late", "unsaved", "closing"]  # unsaved: it came in time, its line did not
+Refusal = Literal["unknown", "answered", "late", "unsaved", "closing"]  # unsaved: in time, but not saved in time
 Refuse = Callable[[str, Refusal], OnyxError]
 
 
 @dataclass(eq=False)
 class Waiting(Generic[Request, Answer]):
-    """`note` writes down and tells everybody that it ended without an answer; who asked hears `silence` then."""
+    """`note` records and announces that it ended without an answer; the caller then gets `silence`."""
 
     id: str
     request: Request
@@ -42,9 +42,9 @@ class Waiting(Generic[Request, Answer]):
 
 
 class PendingRequests(Generic[Request, Answer]):
-    """Everything of one kind that waits; `waiting` has it by its id, also while its answer is being written.
+    """All pending requests of one kind; `waiting` holds them by id, even while an answer is being written.
 
-    It knows nothing of what is asked. `refusal` gives the error for an answer that does not count.
+    It knows nothing of what is asked. `refusal` returns the error for an answer that does not count.
     """
 
     def __init__(self, clock: Clock, refusal: Refuse, *, answer_write_s: float = ANSWER_WRITE_S) -> None:
@@ -57,10 +57,10 @@ class PendingRequests(Generic[Request, Answer]):
         self._closing = False
 
     async def ask(self, waiting: Waiting[Request, Answer], opened: Callable[[], Awaitable[None]]) -> Answer:
-        """Waits until somebody answers or the time is over. Raises: what `opened` does, OnyxError of a `note`.
+        """Waits for an answer until the time is over. Raises: what `opened` does, OnyxError of a `note`.
 
-        `opened` writes it down and tells of it: who has heard of it can answer. Cancelled, it ends as aborted, for the
-        reason that the cancellation's message gives.
+        `opened` records and announces the request; once announced, it can be answered. If cancelled, it ends as
+        aborted, with the cancellation's message as the reason.
         """
         self.waiting[waiting.id] = waiting
         try:
@@ -75,16 +75,16 @@ class PendingRequests(Generic[Request, Answer]):
             waiting.answer.cancel()
 
     def add(self, waiting: Waiting[Request, Answer]) -> None:
-        """Can be answered from now on; nobody awaits it, and its end is told by who asked."""
+        """Adds a request that can be answered from now on; it is not awaited, and the caller announces its end."""
         waiting.state = "open"
         self.waiting[waiting.id] = waiting
 
     def pending(self) -> list[Request]:
-        """What is written down and open for an answer, the oldest first."""
+        """The requests that are recorded and open for an answer, oldest first."""
         return [waiting.request for waiting in self.waiting.values() if waiting.state == "open"]
 
     def open(self, waiting_id: str) -> Waiting[Request, Answer]:
-        """What can be answered. Raises: the refusal (unknown, answered, closing)."""
+        """The request, if it can be answered. Raises: the refusal (unknown, answered, closing)."""
         waiting = self.waiting.get(waiting_id)
         if waiting is not None and waiting.state != "writing" and not self._closing:
             return waiting
@@ -92,25 +92,25 @@ class PendingRequests(Generic[Request, Answer]):
         raise self._refusal(waiting_id, "closing" if self._closing else why)
 
     async def answer(self, waiting_id: str, write: Write[Answer], then: Then[Answer] | None = None) -> None:
-        """Writes the answer down, hands it to who asked, and does `then`; all of it also when cancelled: it was said.
+        """Saves the answer, hands it to the caller of `ask`, and calls `then`, all of it even if cancelled.
 
-        `then` hears whether the answer ended the waiting, or a Stop meanwhile. After a `write` that raises, it can be
-        answered again. Raises: the refusal, and what `write`, `then` and `note` do.
+        `then` gets whether the answer ended the waiting, or a Stop meanwhile. If `write` raises, it can be answered
+        again. Raises: the refusal, and what `write`, `then` and `note` do.
         """
         waiting = self.open(waiting_id)
-        if self.remaining_s(waiting) == 0:  # a laptop's sleep holds timers, not time
+        if self.remaining_s(waiting) == 0:  # a sleeping laptop stops timers, not time
             await self.expire(waiting)
             raise self._refusal(waiting_id, "late")
-        waiting.state, waiting.was_tried = "writing", True  # at once: the second of two finds it answered
+        waiting.state, waiting.was_tried = "writing", True  # at once: the second of two answers finds it answered
         await asyncio.shield(self._own(self._write(waiting, write, then)))
 
     def remaining_s(self, waiting: Waiting[Request, Answer]) -> float:
-        """Until its time is over. An answer from before has a while longer to get to the disk."""
+        """Seconds until its time is over. An answer given before that has some more time to be saved."""
         more = timedelta(seconds=self._answer_write_s if waiting.was_tried else 0)
         return max(0.0, (waiting.expires_at + more - self._clock.now()).total_seconds())
 
     async def expire(self, waiting: Waiting[Request, Answer]) -> None:
-        """Nobody answered in time. Raises: what `note` does; it is over all the same."""
+        """Ends a request that was not answered in time. Raises: what `note` does; it has still ended."""
         try:
             if self._end(waiting, "expired"):
                 noting = self._own(self._note(waiting))
@@ -121,14 +121,14 @@ class PendingRequests(Generic[Request, Answer]):
             self._hand_over(waiting, waiting.silence)
 
     def dismiss(self, waiting: Waiting[Request, Answer]) -> bool:
-        """It ends here without an answer and without a note; False where it was over before."""
+        """Ends a request without an answer and without a note; False if it was over before."""
         was_there, waiting.state = waiting.state != "over", "over"
         if self.waiting.pop(waiting.id, None):
             self._over.append(waiting.id)
         return was_there
 
     def close(self) -> None:
-        """The server goes down: what waits stays open on disk, for the next start, and takes no answer before it."""
+        """The server shuts down: what waits stays open on disk for the next start, and takes no answer until then."""
         self._closing = True
 
     async def _answered(self, waiting: Waiting[Request, Answer]) -> Answer:
@@ -136,7 +136,7 @@ class PendingRequests(Generic[Request, Answer]):
             async with asyncio.timeout(self.remaining_s(waiting)):
                 return await asyncio.shield(waiting.answer)  # neither Stop nor timeout cancels the answer itself
         except TimeoutError:
-            # Answered at the same moment it counts, unless it cannot be written.
+            # An answer at the same moment counts, unless it cannot be written.
             if waiting.state in ("writing", "over"):
                 await asyncio.wait([waiting.answer], timeout=self._answer_write_s)
             if not waiting.answer.done():
@@ -160,20 +160,20 @@ class PendingRequests(Generic[Request, Answer]):
             await then(answer, ended_it)
 
     async def _stop(self, waiting: Waiting[Request, Answer], reason: str | None = None) -> None:
-        """A Stop stays a Stop, also where the disk refuses the note of it."""
-        if waiting.state == "writing":  # so that its line comes before the end of what asked, where the disk works
+        """A Stop stays a Stop, even if the disk fails to note it."""
+        if waiting.state == "writing":  # so that the answer is on disk before the caller's end, if the disk works
             await asyncio.wait([waiting.answer], timeout=STOP_S / 2)
         if not self._closing and waiting.state != "opening" and self._end(waiting, "aborted", reason):
             await self._note(waiting)
 
     def _end(self, waiting: Waiting[Request, Answer], ending: Ending, reason: str | None = None) -> bool:
-        """Whether to note it now. An answer that is still being written notes it where that fails."""
+        """Whether to note it now. An answer that is still being written notes it if writing fails."""
         was_open = waiting.state in ("opening", "open")
         waiting.ended = (ending, reason) if self.dismiss(waiting) else waiting.ended
         return was_open
 
     async def _note(self, waiting: Waiting[Request, Answer]) -> OnyxError | None:
-        """Why it could not be written, where the disk said so; whatever went wrong is in the log."""
+        """Returns the disk's error if the note could not be written; every failure is logged."""
         assert waiting.ended is not None
         try:
             await waiting.note(*waiting.ended)
@@ -189,7 +189,7 @@ class PendingRequests(Generic[Request, Answer]):
             waiting.answer.set_result(answer)
 
     def _own(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Goes on when who waits for it is cancelled."""
+        """Starts work that continues when the caller is cancelled."""
         task = asyncio.create_task(work)
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)

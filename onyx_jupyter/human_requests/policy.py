@@ -1,4 +1,4 @@
-"""Decides about one call: it runs, a person is asked, or it is refused, with the reason. It asks nobody itself."""
+"""Decides about one call: it runs, a person is asked, or it is refused, with the reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`by` names who decided: `session`, `grant:<id>` (several with commas), `auto`, `ceiling`, or nobody for `ask`."""
+    """`by` names who decided: `session`, `grant:<id>` (several with commas), `auto`, `ceiling`; empty for `ask`."""
 
     decision: Literal["allow", "ask", "deny"]
     by: str
@@ -26,7 +26,7 @@ class Verdict:
 
 
 Ceiling = Callable[[ToolCall], str | None]
-"""What nobody may allow on this server: the reason why a call is refused, or None."""
+"""What is forbidden on this server: the reason why a call is refused, or None."""
 
 
 def no_ceiling(call: ToolCall) -> str | None:
@@ -35,7 +35,7 @@ def no_ceiling(call: ToolCall) -> str | None:
 
 
 class Policy:
-    """The ceiling comes first, then what must be asked, and no grant gets past either; then what is allowed.
+    """The ceiling comes first, then what must be asked, and no grant overrides either; then what is allowed.
 
     Without `allow_always` no grant counts.
     """
@@ -46,7 +46,7 @@ class Policy:
         self._allow_always = allow_always
 
     def forbidden(self, call: ToolCall) -> Verdict | None:
-        """The refusal of a call that nobody may make, whoever wants it."""
+        """The refusal of a call that is forbidden on this server, whoever wants it."""
         reason = self._ceiling(call)
         return Verdict("deny", "ceiling", reason) if reason is not None else None
 
@@ -66,7 +66,7 @@ class Policy:
         *,
         auto: bool = False,
     ) -> Verdict:
-        """`session_keys` is what was allowed for the session in which the call is made; `auto` leaves it to this."""
+        """`session_keys` is what was allowed for the session in which the call is made; `auto` allows what is left."""
         forbidden = self.forbidden(call)
         if forbidden is not None:
             return forbidden

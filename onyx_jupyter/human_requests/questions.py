@@ -1,4 +1,4 @@
-"""Questions of the agent that wait for a person's words. It runs no tool."""
+"""Questions of the agent that wait for a person's answer."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SILENCE = "Nobody answered in time. Go on with what is most likely meant and say
 
 
 class QuestionJournal(Protocol):
-    """Where questions and answers are written before anybody hears of them."""
+    """Records questions and answers before they are announced."""
 
     async def asked(self, session_key: str, asked: QuestionAsked, *, restored: bool) -> None:
-        """Raises: StorageError, and then nobody is asked."""
+        """Raises: StorageError, and then no one is asked."""
         ...
 
     async def answered(self, session_key: str, resolved: QuestionResolved) -> None:
@@ -33,14 +33,14 @@ class QuestionJournal(Protocol):
 
 @dataclass(frozen=True)
 class PendingQuestion:
-    """A question that waits."""
+    """A question that waits for an answer."""
 
     session_key: str
     asked: QuestionAsked
 
 
 class Questions:
-    """Every open question of this server."""
+    """All open questions of this server."""
 
     def __init__(
         self,
@@ -59,9 +59,9 @@ class Questions:
         self._restored = Restored[QuestionAsked]()
 
     async def ask(self, session_key: str, run_id: str, call_id: str, question: UserQuestion) -> UserAnswer:
-        """Waits until somebody answers or the time is over; cancelling closes the question. Raises: StorageError.
+        """Waits for an answer until the time is over; cancelling closes the question. Raises: StorageError.
 
-        Cancelled with a message, it was the user's next words that closed it.
+        A cancellation with a message means that the user's next message closed it.
         """
         restored, known = self._restored.take(run_id, call_id)
         asked = restored or self._asked(run_id, call_id, question)
@@ -94,7 +94,7 @@ class Questions:
         await self._room.answer(question_id, write)
 
     def pending(self, session_key: str | None = None) -> list[PendingQuestion]:
-        """Open questions, the oldest first."""
+        """Open questions, oldest first."""
         return [item for item in self._room.pending() if session_key in (None, item.session_key)]
 
     def restore(self, asked: QuestionAsked) -> asyncio.Event:
@@ -102,7 +102,7 @@ class Questions:
         return self._restored.keep(asked.run_id, asked.call_id, asked)
 
     def close(self) -> None:
-        """The server goes down: open questions stay open on disk, for the next start."""
+        """The server shuts down: open questions stay open on disk, for the next start."""
         self._room.close()
 
     def _asked(self, run_id: str, call_id: str, question: UserQuestion) -> QuestionAsked:

@@ -1,6 +1,6 @@
-"""Splits a shell command into its simple commands, each with the exact argv that will run. It never runs or grants one.
+"""Splits a shell command into its simple commands, each with the exact argv that will run.
 
-What it cannot say exactly it refuses, with the reason: then a person is asked each time.
+What it cannot determine exactly it refuses, with the reason: then a person is asked each time.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class NotExact(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One simple command; `is_piped` says that it reads what another one writes."""
+    """One simple command; `is_piped` means that it reads the output of another one."""
 
     argv: tuple[str, ...]
     is_piped: bool = False
@@ -94,7 +94,7 @@ def split(command: str) -> tuple[Segment, ...]:
 
 
 def _one_line(command: str) -> str:
-    """Without blanks at the end. Raises: NotExact where a character could deceive whoever reads it, or the parser."""
+    """Strips trailing whitespace. Raises: NotExact if a character could deceive a reader or the parser."""
     line = command.rstrip(" \t\n")
     if len(line) > MAX_COMMAND_CHARS:
         raise NotExact(f"it is longer than {MAX_COMMAND_CHARS} characters")
@@ -110,7 +110,7 @@ def _one_line(command: str) -> str:
 
 
 def _parse(source: bytes) -> Node:
-    """The syntax tree's root. A parser of its own, since one must not serve two threads."""
+    """The syntax tree's root. Uses a new parser each time, since threads must not share one."""
     from tree_sitter import Parser
 
     return Parser(_bash()).parse(source).root_node
@@ -198,7 +198,7 @@ def _double_quoted(node: Node, text: str) -> str:
 
 
 def _second_opinion(line: str) -> list[str]:
-    """Words and operators as another reader of shell syntax sees them: where two disagree, neither is believed."""
+    """Words and operators according to a second parser: if the two disagree, neither is trusted."""
     reader = shlex.shlex(line, posix=True, punctuation_chars="();<>|&")
     reader.whitespace = " \t"
     reader.whitespace_split = True

@@ -1,4 +1,4 @@
-"""Which programs run something other than what their words say, so that a person is asked each time. It runs none."""
+"""Programs that run something other than what their command line says, so that a person is asked each time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Bash's own words (`compgen -b`, `compgen -k`) but for those that only say something or end a process.
+# Bash's own words (`compgen -b`, `compgen -k`) except those that only print something or end a process.
 _SHELL_WORDS = _words(
     """
     . [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown enable eval
@@ -32,7 +32,7 @@ _WRAPPERS = _words(
     """
 )
 _INLINE_ALWAYS = _words("awk gawk mawk nawk sed gsed ed ex vi vim nvim emacs m4 dc psql sqlite mysql")
-# Interpreters, each with the options that only say how the file named after them is run.
+# Interpreters, each with the options that only affect how the file named after them is run.
 _INTERPRETERS: dict[str, frozenset[str]] = {
     **dict.fromkeys(_words("sh bash dash zsh ksh mksh ash fish csh tcsh"), _words("-e -u -x -eu -eux")),
     **dict.fromkeys(_words("python pypy ipython"), _words("-u -B -E -I -O -OO -P -R -S -b -bb -q -s")),
@@ -42,13 +42,13 @@ _INTERPRETERS: dict[str, frozenset[str]] = {
 _ONLY_SAYS = _words("--version -V --help")
 _CODE_OPTIONS = _words("-c -e -E -r -lc -ic -ec --eval --print")
 _MODULES_THAT_TAKE_CODE = _words("code timeit pdb cProfile profile trace asyncio runpy idlelib")
-# They run what stands behind their own words, in a place of their own.
+# They run the command that follows their own arguments, in an environment of their own.
 _LAUNCHERS = _words(
     """
     uv uvx poetry pdm hatch pipenv pipx rye pixi conda mamba micromamba nix docker podman kubectl npx npm pnpm yarn bunx
     """
 )
-# Options that carry another command, and words that do so behind the program's name.
+# Options that carry another command, and words after the program's name that do.
 _CARRYING_OPTIONS: dict[str, frozenset[str]] = {
     "find": _words("-exec -execdir -ok -okdir"),
     "fd": _words("-x -X --exec --exec-batch"),
@@ -73,7 +73,7 @@ _VERSION = re.compile(r"(-?[\d.]+)?(\.exe)?$")
 
 
 def why_always_asked(argv: Sequence[str], *, is_piped: bool) -> str | None:
-    """The reason as the rest of “…, because …”, or None. `is_piped` says that its input is another's output."""
+    """The reason as the rest of “…, because …”, or None. `is_piped` means that its input is another's output."""
     name, words = _name(argv[0]), argv[1:]
     if argv[0] in _SHELL_WORDS:
         return CHANGES_SHELL.format(argv[0])
@@ -87,7 +87,7 @@ def why_always_asked(argv: Sequence[str], *, is_piped: bool) -> str | None:
 
 
 def _behind(name: str, words: Sequence[str], is_piped: bool) -> str | None:
-    """`docker exec box bash -c …`, `uv run python -c …`: what stands behind a program's own words may be a command."""
+    """`docker exec box bash -c …`, `uv run python -c …`: what follows a program's own arguments may be a command."""
     for index, word in enumerate(words):
         other, rest = _name(word), words[index + 1 :]
         if name in _LAUNCHERS and (other in _WRAPPERS or other in _INLINE_ALWAYS or other in _INTERPRETERS):
@@ -98,7 +98,7 @@ def _behind(name: str, words: Sequence[str], is_piped: bool) -> str | None:
 
 
 def _takes_code(name: str, words: Sequence[str]) -> bool:
-    """An interpreter is exact with a file or a module to run; what it reads elsewhere is a program in disguise."""
+    """Whether the interpreter may run code from anywhere but a file or a module named on its command line."""
     if len(words) == 1 and words[0] in _ONLY_SAYS:
         return False
     rest = list(words)
@@ -125,6 +125,6 @@ def _carries(name: str, words: Sequence[str]) -> bool:
 
 
 def _name(word: str) -> str:
-    """`/usr/bin/Python3.11` → `python`: the file's name without its version; some disks do not tell cases apart."""
+    """`/usr/bin/Python3.11` → `python`: the file's name without its version; some file systems ignore case."""
     name = PurePosixPath(word).name.lower()
     return _VERSION.sub("", name) or name

@@ -1,1 +1,1 @@
-"""The process in which the index and the embedded embedder live, and how the server asks it."""
+"""The process that holds the index and the embedded embedder, and the server's interface to it."""

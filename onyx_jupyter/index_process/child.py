@@ -1,7 +1,7 @@
 """The process that holds the index and the embedded embedder: LanceDB and ONNX are loaded here and nowhere else.
 
-The server asks; whose vectors are wanted, and those of other embedders, this process asks of the server. It ends with
-its input, and whatever it was doing then is gone on with next time.
+The server sends the requests; this process asks the server which embedder is in use, and for the vectors of other
+embedders. It ends when its input ends, and unfinished work is continued next time.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from onyx_jupyter.storage.vector_cache import LanceVectorCache
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
 
-# What is under way when the input ends has so long to come to its end.
+# How long work in progress may take to finish once the input has ended.
 _END_S = 2.0
 
 
 class IndexChild:
-    """What the server may call; `folder` is the index's."""
+    """What the server may call; `folder` holds the index."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -42,7 +42,7 @@ class IndexChild:
         self._link: Link | None = None
 
     async def serve(self, reads: IO[bytes], writes: IO[bytes]) -> None:
-        """Returns when the input has ended and all is closed."""
+        """Returns when the input has ended and everything is closed."""
         ended = asyncio.Event()
         names = ("load", "checksums", "put", "remove", "candidates", "count", "settled", "known", "keep", "embed")
         link = Link(reads, writes, {name: getattr(self, name) for name in names}, on_end=ended.set)
@@ -54,7 +54,7 @@ class IndexChild:
                 await asyncio.gather(*(index.close() for index in self._indices.values()))
 
     async def load(self) -> None:
-        """The libraries, before anything needs them."""
+        """Loads the libraries before they are needed."""
         await asyncio.to_thread(__import__, "lancedb")
 
     async def checksums(self, collection: str, chunking: str, agent: str | None) -> list[tuple[str, str, str]]:
@@ -79,17 +79,17 @@ class IndexChild:
         await self._index(collection, chunking).settled()
 
     async def known(self, keys: Sequence[str]) -> Mapping[str, Vectors]:
-        """Of the cache."""
+        """Reads vectors from the cache."""
         return await self._cache.get(keys)
 
     async def keep(self, vectors: Mapping[str, Vectors]) -> None:
-        """In the cache."""
+        """Writes vectors to the cache."""
         await self._cache.put(vectors)
 
     async def embed(
         self, texts: Sequence[str], purpose: Literal["passage", "query"], threads: int | None, idle_s: float
     ) -> Vectors:
-        """By the embedded embedder."""
+        """Embeds the texts with the embedded embedder."""
         if self._local is None or self._local[0] != (threads, idle_s):
             self._local = (threads, idle_s), LocalEmbedder(SystemClock(), threads=threads, idle_s=idle_s)
         return await self._local[1].embed(texts, purpose)
@@ -108,7 +108,7 @@ class IndexChild:
 
 
 class _ServersEmbeddings:
-    """protocols.Embeddings, as the server chooses between them; `problem` is what it said last."""
+    """protocols.Embeddings as chosen by the server; `problem` is what it last reported."""
 
     link: Link
 
@@ -131,7 +131,7 @@ class _ServersEmbeddings:
 
 
 class _ToServer(logging.Handler):
-    """What is logged here stands in the server's log."""
+    """Forwards log records to the server's log."""
 
     def __init__(self, link: Link) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class _ToServer(logging.Handler):
 def main() -> None:
     """`python -m onyx_jupyter.index_process.child FOLDER`."""
     leave_out()
-    # What a library prints must not stand between the answers.
+    # What a library prints must not get between the answers.
     reads, writes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     asyncio.run(_serve(IndexChild(Path(sys.argv[1])), reads, writes))
@@ -152,7 +152,7 @@ def main() -> None:
 
 async def _serve(child: IndexChild, reads: IO[bytes], writes: IO[bytes]) -> None:
     await child.serve(reads, writes)
-    # Threads of native code that are at it still would be waited for, and hold up whoever ended this process.
+    # A normal exit would wait for native threads that still run, and delay the server that ended this process.
     os._exit(0)
 
 

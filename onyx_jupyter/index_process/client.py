@@ -1,4 +1,4 @@
-"""What the server asks of the index's process, in the shapes that the rest of Onyx knows: index, cache, embedder."""
+"""The server's access to the index process, in the interfaces that the rest of Onyx uses: index, cache, embedder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OpenIndex(Protocol):
 
 
 class KeptIndex(TextIndex, Protocol):
-    """A TextIndex as its owner has it."""
+    """A TextIndex with the methods that its owner needs."""
 
     async def count(self) -> int:
         """How many chunks there are. Raises: IndexUnavailable."""
@@ -39,10 +39,10 @@ class KeptIndex(TextIndex, Protocol):
 
 
 class ProcessIndex:
-    """A KeptIndex. What the files are compared with is known here while the process rests, which it then may go on to.
+    """A KeptIndex. It caches what files are compared with, so that a stopped process need not be started for that.
 
-    Another server on the same home may change the index meanwhile: it does so by the same files, and the process is
-    asked anew as soon as it runs.
+    Another server on the same home may change the index meanwhile: it does so from the same files, and the process is
+    asked again as soon as it runs.
     """
 
     def __init__(
@@ -68,14 +68,14 @@ class ProcessIndex:
         return dict(self._checksums[agent])
 
     async def put(self, sources: Sequence[Source]) -> None:
-        """Each source's new chunks in place of its old ones. Raises: IndexUnavailable."""
+        """Replaces the chunks of each source. Raises: IndexUnavailable."""
         await self._process.ask("put", *self._place, list(sources))
         self._count = None
         for agent, known in self._checksums.items():
             known |= {(one.agent, one.path): one.checksum for one in sources if agent in (None, one.agent)}
 
     async def remove(self, names: Sequence[tuple[str, str]]) -> None:
-        """Takes sources out. Raises: IndexUnavailable."""
+        """Removes sources. Raises: IndexUnavailable."""
         if not names:
             return
         await self._process.ask("remove", *self._place, list(names))
@@ -85,7 +85,7 @@ class ProcessIndex:
                 known.pop(name, None)
 
     async def candidates(self, query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
-        """At most `count` of each leg. Raises: IndexUnavailable, at once where the process ends meanwhile."""
+        """At most `count` of each leg. Raises: IndexUnavailable, at once if the process ends meanwhile."""
         found, note = await self._process.ask("candidates", *self._place, query, count, only, again=False)
         return found, note
 
@@ -101,7 +101,7 @@ class ProcessIndex:
         await self._process.ask("settled", *self._place)
 
     async def close(self) -> None:
-        """The process is closed by who started it."""
+        """The process is closed by its owner."""
 
     def _emptied(self, why: str) -> None:
         self._checksums.clear()
@@ -116,7 +116,7 @@ class ProcessVectorCache:
         self._process = process
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, Vectors]:
-        """Key → float32 (dimension,) of those that are known."""
+        """Key → float32 (dimension,) for the keys that are cached."""
         try:
             found: Mapping[str, Vectors] = await self._process.ask("known", list(keys)) if keys else {}
         except IndexUnavailable as error:
@@ -125,7 +125,7 @@ class ProcessVectorCache:
         return found
 
     async def put(self, vectors: Mapping[str, Vectors]) -> None:
-        """Keeps them."""
+        """Stores the vectors."""
         try:
             if vectors:
                 await self._process.ask("keep", dict(vectors))
@@ -134,27 +134,27 @@ class ProcessVectorCache:
 
 
 class ProcessEmbedder:
-    """The embedded embedder, as a source of the server's choice; its model is loaded in the process."""
+    """The embedded embedder as one of the server's sources; its model is loaded in the process."""
 
     identity = LocalEmbedder.identity
     provider = LocalEmbedder.provider
     title = TITLE
     expected = True
-    in_process = True  # of this machine and this server: texts go through a pipe and nowhere else
+    in_process = True  # local to this server: texts go through a pipe and nowhere else
 
     def __init__(self, process: IndexProcess, here: LocalEmbedder, threads: int | None, idle_s: float) -> None:
-        """`here` says whether all is installed, and is never loaded."""
+        """`here` only tells whether everything is installed, and is never loaded."""
         self._process = process
         self._here = here
         self._settings = (threads, idle_s)
 
     async def open(self) -> Embedder:
-        """Itself. Raises: EmbeddingError where a part is not installed."""
+        """Returns itself. Raises: EmbeddingError if a part is not installed."""
         await self._here.open()
         return self
 
     async def still_has(self, identity: EmbedderIdentity) -> bool:
-        """Always: its files are checked by their hash."""
+        """Always true: its files are checked by their hash."""
         return True
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
@@ -164,4 +164,4 @@ class ProcessEmbedder:
         return vectors
 
     async def close(self) -> None:
-        """The process lets its model go by itself."""
+        """The process unloads its model by itself."""

@@ -1,6 +1,6 @@
-"""Libraries that LanceDB imports and nothing here uses: without them it loads in a third of the time, half as large.
+"""Leaves out libraries that LanceDB imports but nothing here uses: it then loads in a third of the time, half as large.
 
-Only for a process of our own: in the server they are other people's, too.
+Only for a process of our own: in the server, other extensions use them, too.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from importlib.machinery import ModuleSpec
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
-# Arrow and LanceDB can do without: it is there to make frames.
+# Arrow and LanceDB work without it; it is only needed to make data frames.
 _MISSING = "pandas"
-# What LanceDB speaks to catalogues on other machines with; it wants the names of their classes, and asks for no more in
-# a folder of this machine. So it is in the versions that were looked at; any other gets the whole.
+# LanceDB's clients for catalogues on other machines; for a folder on this machine it needs only the names of their
+# classes. That was checked for the versions below; any other version gets the whole libraries.
 _NAMES_ALONE = ("lance_namespace", "lance_namespace_urllib3_client")
 LOOKED_AT = "0.40."
 
 
 def leave_out() -> None:
-    """From now on they cannot be imported here, or are names alone."""
+    """From now on, these libraries cannot be imported in this process, or consist of names alone."""
     try:
         knows_lancedb = version("lancedb").startswith(LOOKED_AT)
     except PackageNotFoundError:
@@ -46,12 +46,12 @@ class _LeavesOut(MetaPathFinder, Loader):
         return _Names(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing in it to run."""
+        """Nothing to execute."""
 
 
 class _Names(ModuleType):
     def __getattr__(self, name: str) -> type:
-        """An empty class; one that is caught as an error has to be one."""
+        """An empty class; a name used in `except` has to be an exception."""
         if name.startswith("__"):
             raise AttributeError(name)
         made = type(name, (Exception,) if name.endswith("Error") else (), {})

@@ -1,6 +1,6 @@
-"""The line between the server and the process that holds the index: calls in both directions, answered in any order.
+"""The connection between the server and the index process: calls in both directions, answered in any order.
 
-Each line is JSON. Whatever the one side raises as an error of Onyx, the other raises too.
+Each message is a line of JSON. An OnyxError raised on one side is raised on the other, too.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class LinkEnded(Exception):
 
 
 class Link:
-    """One side of the line; `answers` are what the other one may call, `on_end` is called when that is gone.
+    """One side of the connection; `answers` are what the other may call, `on_end` is called when the other is gone.
 
-    It is made and used in an event loop; reading, writing and JSON are done in threads.
+    It is created and used in an event loop; reading, writing and JSON are done in threads.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class Link:
         start_thread(self._write, "onyx index link, writing", stop=self.close)
 
     async def call(self, name: str, *arguments: Any) -> Any:
-        """What the other side answers. Raises: LinkEnded; IndexUnavailable, EmbeddingError as it raises them.
+        """Returns the other side's answer. Raises: LinkEnded; IndexUnavailable, EmbeddingError as raised there.
 
-        Who is cancelled ends the work over there, too.
+        Cancelling also ends the work on the other side.
         """
         if self.has_ended:
             raise LinkEnded
@@ -78,15 +78,15 @@ class Link:
             self._waiting.pop(number, None)
 
     def tell(self, name: str, *arguments: Any) -> None:
-        """Nobody waits for an answer; from any thread."""
+        """Calls without waiting for an answer; from any thread."""
         self._unsent.put({"call": None, "name": name, "arguments": arguments})
 
     def close(self) -> None:
-        """The other side reads to the end of what was said; from any thread."""
+        """Closes after everything queued has been sent; from any thread."""
         self._unsent.put(None)
 
     def _read(self) -> None:
-        with suppress(OSError, ValueError):  # closed here, or broken off in the middle of a line
+        with suppress(OSError, ValueError):  # closed on this side, or cut off in the middle of a line
             for line in self._reads:
                 if not self._in_loop(self._take, json.loads(line, object_hook=_value)):
                     return
@@ -150,7 +150,7 @@ class Link:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON does not know, as an object that names its kind."""
+    """Encodes a value that JSON does not know as an object that names its kind."""
     if is_dataclass(value) and type(value).__name__ in _VALUES:
         return {_KIND: type(value).__name__} | {one.name: getattr(value, one.name) for one in fields(value)}
     if isinstance(value, date):

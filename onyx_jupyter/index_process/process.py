@@ -1,7 +1,7 @@
-"""The index and the embedded embedder in a process of their own, which is started when needed and ends when idle.
+"""Runs the index and the embedded embedder in a process of their own, started when needed and ended when idle.
 
-LanceDB and ONNX take some hundred megabytes that no process gives back before its end. Files are truth and the index
-can be made again, so that this process may end at any moment: what was asked of it then is asked of the next one.
+LanceDB and ONNX take some hundred megabytes that a process returns only when it ends. Files are the source of truth and
+the index can be rebuilt, so this process may end at any moment: open requests then go to the next one.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _CHILD = "onyx_jupyter.index_process.child"
 _ENDED = "The process that searches the index has ended; it is started anew."
-# It closes what it has open; whatever takes longer is cut off.
+# Time for the process to close what it has open; then it is killed.
 _END_S = 3.0
 _SHORTEST_LOOK_S = 0.5
-# Of several heaps each would keep for itself what its threads have freed.
+# With several heaps, each would keep the memory that its threads have freed.
 _SPARING = {"MALLOC_ARENA_MAX": "2", "MALLOC_TRIM_THRESHOLD_": "131072", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
 class IndexProcess:
-    """At most one process at a time; `embeddings` answer it, `idle_s` says how long it may stay unused."""
+    """At most one process at a time; `idle_s` says how long it may stay unused."""
 
     def __init__(self, folder: Path, clock: Clock, idle_s: Callable[[], float]) -> None:
-        """`folder` is the index's. Nothing is started."""
+        """`folder` holds the index. Nothing is started."""
         self._folder = folder
         self._clock = clock
         self._idle_s = idle_s
@@ -54,11 +54,11 @@ class IndexProcess:
         self._is_closed = False
 
     def answer_with(self, embeddings: Embeddings) -> None:
-        """Whose vectors the process makes its index of."""
+        """Sets the embeddings from which the process builds its index."""
         self._embeddings = embeddings
 
     def on_emptied(self, collection: str, told: Callable[[str], None]) -> None:
-        """`told` is called with the reason where that collection was lost and has to be filled again."""
+        """`told` is called with the reason when that collection was lost and has to be filled again."""
         self._on_emptied[collection] = told
 
     @property
@@ -67,7 +67,7 @@ class IndexProcess:
 
     @property
     def process_id(self) -> int | None:
-        """Of the running process."""
+        """The id of the running process."""
         return self._process.pid if self._process is not None and self.is_running else None
 
     async def ask(
@@ -78,10 +78,10 @@ class IndexProcess:
         again: bool = True,
         counts: bool = True,
     ) -> Any:
-        """What the process answers, which is started where it does not run.
+        """Returns the answer of the process, which is started if it is not running.
 
-        `again`: where it ends meanwhile, a new one is asked the same. `counts`: as use, which keeps it from ending.
-        Raises: IndexUnavailable, EmbeddingError; `error` where the process cannot be asked.
+        `again`: if it ends meanwhile, a new one gets the same request. `counts`: as use, which keeps it from ending.
+        Raises: IndexUnavailable, EmbeddingError; `error` if the process cannot be asked.
         """
         self._users += 1
         try:
@@ -100,11 +100,11 @@ class IndexProcess:
                 self._used_at_s = self._clock.monotonic()
 
     async def load(self) -> None:
-        """Starts it and has its libraries loaded. Raises: IndexUnavailable."""
+        """Starts the process and loads its libraries. Raises: IndexUnavailable."""
         await self.ask("load")
 
     async def close(self) -> None:
-        """Afterwards no process is left, and none is started any more."""
+        """Ends the process; no new one is started afterwards."""
         self._is_closed = True
         if self._watching is not None:
             self._watching.cancel()
@@ -119,7 +119,7 @@ class IndexProcess:
                 raise error("The server ends.")
             if self._link is not None and not self._link.has_ended:
                 return self._link
-            self._end()  # one that is gone by itself is still to be waited for
+            self._end()  # a process that exited by itself still has to be waited for
             try:
                 process = self._process = await self._begun()
             except OSError as failure:
@@ -133,7 +133,7 @@ class IndexProcess:
             return self._link
 
     async def _begun(self) -> subprocess.Popen[bytes]:
-        """A new process; where nobody waits for it any more, it is ended as soon as it is there. Raises: OSError."""
+        """Starts a new process; if cancelled, it is ended as soon as it has started. Raises: OSError."""
         spawning = asyncio.create_task(asyncio.to_thread(self._spawn), name="onyx index process, start")
         try:
             return await asyncio.shield(spawning)
@@ -158,7 +158,7 @@ class IndexProcess:
                 self._end()
 
     def _end(self) -> None:
-        """Lets go of the process and has it waited for in the background."""
+        """Ends the process, waiting for it in the background."""
         process, self._process, link, self._link = self._process, None, self._link, None
         if link is not None:
             link.close()
@@ -203,7 +203,7 @@ async def _unwanted(spawning: asyncio.Task[subprocess.Popen[bytes]]) -> None:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> None:
-    """Blocks until nothing of it is left; the link closes the pipes."""
+    """Blocks until the process is gone; the link closes the pipes."""
     try:
         process.wait(_END_S)
     except subprocess.TimeoutExpired:

@@ -1,1 +1,1 @@
-"""Documents that a person wants found again: read, cut into passages, indexed. It changes none of them."""
+"""Documents that a person wants to find again: read, cut into passages, indexed, never changed."""

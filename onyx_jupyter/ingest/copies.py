@@ -1,4 +1,4 @@
-"""The copies of pages and uploads, which the knowledge keeps itself. It knows nothing of what they hold."""
+"""The copies of pages and uploads that the knowledge keeps itself."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _NO_TITLE = "Untitled"
 
 
 class Copies:
-    """One file each, in `folder`. Each call blocks."""
+    """One file per copy, in `folder`. Every method blocks."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def keep(self, name: str, data: bytes) -> None:
-        """Nobody else keeps one meanwhile. Raises: StorageError."""
+        """Writes a copy; no other writer may run meanwhile. Raises: StorageError."""
         make_private_folder(self.folder)
-        for left in leftovers(self.folder):  # of a server that was killed
+        for left in leftovers(self.folder):  # from a killed server
             self.remove(left.place.name)
         write_bytes_atomically(self.folder / name, data)
 
     def remove(self, name: str) -> bool:
-        """Whether it is gone; why it is not is said in the log."""
+        """Deletes a copy. Returns whether it is gone; a failure is logged."""
         try:
             (self.folder / name).unlink(missing_ok=True)
         except OSError as error:
@@ -43,7 +43,7 @@ class Copies:
 
 
 def upload_title(given: str) -> str:
-    """The name of an uploaded file, without folders and what no name has."""
+    """The name of an uploaded file, without folders and unprintable characters."""
     last = PurePosixPath(given.replace("\\", "/")).name
     words = "".join(character for character in last if character.isprintable()).strip()
     if len(words) > _MAX_NAME_CHARS:
@@ -53,14 +53,14 @@ def upload_title(given: str) -> str:
 
 
 def upload_digest(title: str, data: bytes) -> str:
-    """The same for the same file only, called the same. Blocks."""
+    """Equal only for equal files with equal names. Blocks."""
     digest = hashlib.sha256(title.encode("utf-8", "replace") + b"\0")
     digest.update(data)
     return digest.hexdigest()[:32]
 
 
 def check_upload(title: str, size_bytes: int) -> None:
-    """Raises DocumentUnreadable where it is not even kept."""
+    """Raises DocumentUnreadable if the upload is not even kept."""
     if size_bytes > MAX_UPLOAD_BYTES:
         raise DocumentUnreadable(
             f"It has {size_bytes // 1_000_000} MB, and more than {MAX_UPLOAD_BYTES // 1_000_000} MB are not uploaded. "

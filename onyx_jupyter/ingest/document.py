@@ -1,4 +1,4 @@
-"""A document as a reader gives it: its text in sections, each with its place. It opens no file and cuts nothing."""
+"""A document as a reader returns it: its text in sections, each with its place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PAGE = re.compile(r"Page (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a document, counted from 1, where lines say nothing: the page of a PDF, the cell of a notebook."""
+    """The place in a document if line numbers don't apply, from 1: the page of a PDF, the cell of a notebook."""
 
     page: int | None = None
     cell: int | None = None
@@ -33,7 +33,7 @@ NOWHERE = Place()
 
 
 def place_from(words: str) -> Place | None:
-    """What `str` made of a place; None for other words."""
+    """Parses the `str` of a place; None for other text."""
     if page := _PAGE.fullmatch(words):
         return Place(page=int(page[1]))
     if cell := _CELL.fullmatch(words):
@@ -43,7 +43,7 @@ def place_from(words: str) -> Place | None:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part that is cut by itself: a page, a cell, a definition. `heading` is the path of headings it lies under."""
+    """A part that is cut separately: a page, a cell, a definition. `heading` is the path of headings above it."""
 
     text: str
     form: Form
@@ -53,10 +53,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a reader found. The sections' texts one after the other, each from a new line on, are the whole text.
+    """What a reader found. The sections' texts, joined by line breaks, are the whole text.
 
-    `own_lines`: its lines are those of the file, so that one can look there; else they are of the text that was drawn
-    from it. `note` says what could not be read of it.
+    `own_lines`: its lines are those of the file; otherwise they are lines of the text extracted from it. `note` says
+    what could not be read.
     """
 
     sections: Sequence[Section]
@@ -66,5 +66,5 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The whole of it, with `\\n` at the ends of lines."""
+        """The whole text, with `\\n` as line ending."""
         return "\n".join(section.text for section in self.sections)

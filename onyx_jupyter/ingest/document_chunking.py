@@ -17,19 +17,19 @@ from onyx_jupyter.retrieval.chunking import (
 )
 from onyx_jupyter.text_tokens import token_weight
 
-_RULES = 1  # counted up whenever the same document would be cut otherwise
-_LINES_REPEATED = 3  # of code, at the head of the next passage
+_RULES = 1  # incremented whenever the same document would be cut differently
+_LINES_REPEATED = 3  # lines of code, at the beginning of the next passage
 
 
 def cutting_fingerprint(readers_version: int) -> str:
-    """Changes whenever the same file would give other passages."""
+    """Changes whenever the same file would yield other passages."""
     return f"documents {_RULES}, readers {readers_version}, {fingerprint(PARENT_SIZE, CHILD_SIZE)}"
 
 
 def cut(document: Document, title: str) -> list[Chunk]:
-    """Passages with lines of the whole text; a page or a cell stands at the head of their heading path.
+    """Passages with line numbers in the whole text; a page or a cell comes first in their heading path.
 
-    `title` is what the document is called where it says nothing of its own.
+    `title` is used if the document has none of its own.
     """
     chunks: list[Chunk] = []
     first_line = 1
@@ -41,7 +41,7 @@ def cut(document: Document, title: str) -> list[Chunk]:
 
 
 def place_and_heading(heading: str) -> tuple[Place | None, str]:
-    """The page or cell at the head of a passage's heading path, and the rest of it."""
+    """The page or cell at the beginning of a passage's heading path, and the rest of the path."""
     first, _, rest = heading.partition(HEADING_SEPARATOR)
     place = place_from(first)
     return (place, rest) if place else (None, heading)
@@ -55,7 +55,7 @@ def _of_section(section: Section, title: str) -> list[Chunk]:
 
 
 def _code_chunks(section: Section, title: str) -> Iterator[Chunk]:
-    """Lines together up to the size of a child; a definition of more than a parent is parted into several."""
+    """Groups of lines up to the size of a child; a definition larger than a parent is split into several."""
     lines = section.text.split("\n")
     context = passage_context(title, (section.heading,) if section.heading else ())
     for first, end in _groups(lines, 0, len(lines), PARENT_SIZE.max_tokens, 0):
@@ -73,7 +73,7 @@ def _code_chunks(section: Section, title: str) -> Iterator[Chunk]:
 
 
 def _groups(lines: list[str], start: int, end: int, max_tokens: int, repeated: int) -> Iterator[tuple[int, int]]:
-    """Consecutive lines, as many as fit; at least one each."""
+    """Groups of consecutive lines, as many as fit, at least one each."""
     first, weight = start, 0.0
     for place in range(start, end):
         added = token_weight(lines[place] + "\n")
@@ -97,7 +97,7 @@ def _without_blank_ends(lines: list[str], start: int, end: int) -> tuple[int, in
 
 
 def _parts(text: str) -> Iterator[str]:
-    """The text itself, but a line that is too long by itself in several."""
+    """The text itself, but a single line that is too long in several parts."""
     if token_weight(text) <= CHILD_SIZE.max_tokens or "\n" in text:
         yield text
         return

@@ -1,4 +1,4 @@
-"""What a search found in documents, as it is shown: with page or cell, and the passage as a whole. It never ranks."""
+"""Turns search results into the passages to show: with page or cell, and the whole passage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OWN_LINES = ("text", "Markdown", "code")
 def passages(
     found: Sequence[Found], titles: Mapping[str, str], texts: DocumentTexts, shown: Callable[[str], str]
 ) -> list[KnowledgePassage]:
-    """Blocks. Where a text is not at hand, its snippet stands for it."""
+    """Blocks. If a text is not available, its snippet is used instead."""
     return [_passage(one, titles.get(one.path, ""), texts, shown) for one in found]
 
 
@@ -44,7 +44,7 @@ def _passage(found: Found, title: str, texts: DocumentTexts, shown: Callable[[st
 
 
 def _has_own_lines(name: str) -> bool:
-    """Whether somebody who opens the file finds these lines in it."""
+    """Whether these line numbers are those of the file itself."""
     if "://" in name:
         return False
     reader = reader_of(PurePosixPath(name).name)

@@ -1,4 +1,4 @@
-"""The files of an item, as they are now: a file, those of a folder, or the copy of a page or an upload."""
+"""The current files of an item: a file, those of a folder, or the copy of a page or an upload."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Walk = Callable[[Path, PathGuard], Iterable[Path]]
 
 @dataclass(frozen=True, slots=True)
 class ItemFiles:
-    """`problem` says why there are none, where what was read before stays as it is."""
+    """`problem` says why there are none, in which case what was read before is kept."""
 
     files: Sequence[FileToRead] = ()
     problem: str | None = None
@@ -35,7 +35,7 @@ def files_of(
 ) -> ItemFiles:
     """Blocks. `kept` is the folder of the copies; memory files are left out.
 
-    Raises: DocumentUnreadable where a folder holds too many.
+    Raises: DocumentUnreadable if a folder contains too many.
     """
     if item.kind != "path":
         return _copy_of(item, kept)
@@ -55,12 +55,12 @@ def files_of(
 
 
 def belongs(name: str, item: Item) -> bool:
-    """Whether a document of that name in the index is of the item."""
+    """Whether a document with that name in the index belongs to the item."""
     return name == item.location or (item.kind == "path" and name.startswith(item.location.rstrip(os.sep) + os.sep))
 
 
 def of_nobody(names: Iterable[str], items: Iterable[Item]) -> list[str]:
-    """Those of the names in the index that belong to none of the items."""
+    """The names in the index that belong to none of the items."""
     items = list(items)
     places = {item.location for item in items}
     folders = tuple(item.location.rstrip(os.sep) + os.sep for item in items if item.kind == "path")
@@ -68,7 +68,7 @@ def of_nobody(names: Iterable[str], items: Iterable[Item]) -> list[str]:
 
 
 def _in_folder(folder: Path, guard: PathGuard, walk: Walk, is_memory: Callable[[Path], bool]) -> list[FileToRead]:
-    """Of the kinds that are known by their names; the others are nobody's documents."""
+    """The files of known kinds, judged by name; others are not documents."""
     files = []
     for real in walk(folder, guard):
         if is_memory(real):
@@ -88,12 +88,12 @@ def _file(real: Path, guard: PathGuard) -> FileToRead:
             def judged(path: str, flags: int) -> int:
                 return os.dup(descriptor)
 
-            with open(real, "rb", opener=judged) as file:  # with its name, which a descriptor alone has not
+            with open(real, "rb", opener=judged) as file:  # keeps the name, which a descriptor alone lacks
                 yield file
 
     try:
         status = real.stat()
-    except OSError:  # gone meanwhile: opening it says so
+    except OSError:  # deleted meanwhile: opening it reports that
         return FileToRead(str(real), real.name, real.name, 0, 0, opened)
     return FileToRead(str(real), real.name, real.name, status.st_size, status.st_mtime_ns, opened)
 

@@ -1,4 +1,4 @@
-"""An item as its person is told of it: where it is, how far it has been read, what is wrong. It changes nothing."""
+"""An item as shown to the user: where it is, how far it has been read, what is wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onyx_jupyter.protocols.knowledge import FileProblem, KnowledgeItem, Reading
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`done` of `total` files were looked at."""
+    """`done` of `total` files were checked."""
 
     state: ReadingState
     done: int
@@ -19,7 +19,7 @@ class Progress:
 
 
 def told(item: Item, progress: Progress | None, shown: Callable[[str], str]) -> KnowledgeItem:
-    """`progress` is None where nothing goes on; `shown` gives a name of the index as a person writes it."""
+    """`progress` is None if nothing is in progress; `shown` converts a name in the index to what the user sees."""
     progress = progress or Progress(_state(item), len(item.files), len(item.files))
     problems = [(file.name, message) for file in item.files for message in (file.problem, file.note) if message]
     titles = [file.title for file in item.files if file.title] if len(item.files) == 1 else []

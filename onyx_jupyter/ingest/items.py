@@ -1,7 +1,7 @@
-"""What was added, and which of its files were read: `knowledge/documents.json`. It reads no document.
+"""What was added, and which of its files were read: `knowledge/documents.json`.
 
-The list is the truth of what belongs to the knowledge; the index is made from the places that it names. What was taken
-out is kept beside it for a while, in `removed.json`: an item that is in both, after a kill, is in.
+The list is the source of truth for what belongs to the knowledge; the index is made from the places in it. Removed
+items are kept for a while in `removed.json`: an item in both files, after a kill, is not removed.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class _File(BaseModel):
 
 
 class ItemStore:
-    """The list, shared by all servers on one home. Each call blocks, reads the files anew and may raise StorageError.
+    """The list, shared by all servers on one home. Every method blocks, reads the files and may raise StorageError.
 
-    A damaged list of documents is left as it is. One of what was removed, which serves only who changes their mind, is
-    put aside by the next removal.
+    A damaged list of documents is left as it is. A damaged list of removed items, which only serves undo, is put aside
+    by the next removal.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -85,7 +85,7 @@ class ItemStore:
         self._lock = SharedLock(self._path)
 
     def all(self) -> Sequence[Item]:
-        """The oldest first."""
+        """Oldest first."""
         return _present(self._load(self._path))
 
     def one(self, item_id: str) -> Item:
@@ -93,7 +93,7 @@ class ItemStore:
         return _found(item_id, next((one for one in self.all() if one.id == item_id), None))
 
     def add(self, item: Item, copy: bytes | None = None) -> Item:
-        """The item, or the one that has been there for that location, removed or not; `copy` becomes its `kept` one."""
+        """Adds the item, or returns the known one for its location, even if removed; `copy` becomes its `kept` file."""
         with self._lock.held():
             place = (item.kind, item.location)
             there = self._bring(lambda one: (one.kind, one.location) == place, self._known_removed())
@@ -102,12 +102,12 @@ class ItemStore:
             return there or self._put(item)
 
     def restore(self, item_id: str) -> Item:
-        """What was removed, or is there. Raises: NotFound where it was removed for good."""
+        """Restores a removed item; returns an existing one. Raises: NotFound if it was removed for good."""
         with self._lock.held():
             return _found(item_id, self._bring(lambda one: one.id == item_id, self._load(self._removed_path)))
 
     def keep_copy(self, item_id: str, name: str, data: bytes) -> Item:
-        """The item with that copy in place of its former one. Raises: as `change`."""
+        """Replaces the item's copy. Raises: as `change`."""
         with self._lock.held():
             former = self.one(item_id).kept
             self.copies.keep(name, data)
@@ -117,7 +117,7 @@ class ItemStore:
             return item
 
     def change(self, item_id: str, **changes: object) -> Item:
-        """The item with those changes. Raises: NotFound where it was removed, by whichever server: it stays away."""
+        """Changes the item. Raises: NotFound if any server has removed it: it stays removed."""
         with self._lock.held():
             documents = self._load(self._path)
             old = _found(item_id, next((one for one in _present(documents) if one.id == item_id), None))
@@ -127,7 +127,7 @@ class ItemStore:
             return new
 
     def remove(self, item_id: str, removed_at: str) -> None:
-        """It can be restored until it is cleared away. Raises: NotFound."""
+        """Removes the item; it can be restored until `clear`. Raises: NotFound."""
         with self._lock.held():
             gone = self.one(item_id).model_copy(update={"removed_at": removed_at, "files": ()})
             documents, removed = self._load(self._path), self._known_removed()
@@ -135,9 +135,9 @@ class ItemStore:
             self._write(self._path, documents, [one for one in _present(documents) if one.id != item_id])
 
     def clear(self, before: datetime) -> bool:
-        """For good without what was removed before, and without the copies of that; False where nothing was ever added.
+        """Deletes for good what was removed before that time, with its copies; False if nothing was ever added.
 
-        A copy that no list names stays: the list that does may have been moved away, and come back.
+        A copy that no list names stays: its list may have been moved away, and come back.
         """
         if not self._path.parent.is_dir():
             return False
@@ -156,11 +156,11 @@ class ItemStore:
         return True
 
     def _is_without_copy(self, item: Item, kept: Collection[str | None]) -> bool:
-        """Where its copy is deleted, now, unless that is one of the `kept`."""
+        """Whether its copy is gone: deletes it now, unless it is one of the `kept`."""
         return item.kept is None or item.kept in kept or self.copies.remove(item.kept)
 
     def _bring(self, is_wanted: Callable[[Item], bool], removed: _File) -> Item | None:
-        """What is there, or was removed and is there again."""
+        """The wanted item, restored if it was removed."""
         documents = self._load(self._path)
         there = next(filter(is_wanted, _present(documents)), None)
         away = _removed(documents, removed)
@@ -184,11 +184,11 @@ class ItemStore:
         return file
 
     def _known_removed(self) -> _File:
-        """What can be read of it."""
+        """The removed items, empty if unreadable."""
         return self._read(self._removed_path) or _File(schema_version=1, items=[])
 
     def _read(self, path: Path) -> _File | None:
-        """None where it is damaged."""
+        """None if it is damaged."""
         try:
             with disk_errors("read", path):
                 text = path.read_text("utf-8")
@@ -228,7 +228,7 @@ def _present(documents: _File) -> list[Item]:
 
 
 def _removed(documents: _File, removed: _File) -> list[Item]:
-    """What is not there; a former Onyx left it in the list of documents."""
+    """The removed items; an older Onyx left them in the list of documents."""
     there = {item.id for item in _present(documents)}
     away = {item.id: item for item in (*documents.items, *removed.items) if item.id not in there}
     return list(away.values())

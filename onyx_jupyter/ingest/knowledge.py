@@ -1,7 +1,6 @@
-"""The documents of one person: added, read in the background, searched, removed. It writes into none of them.
+"""The documents of one person: added, read in the background, searched, removed. It never writes to them.
 
-Two items are read at a time: a large folder never takes the server's attention away from a conversation, and one that
-takes its time keeps no other one waiting.
+Two items are read at a time: a large folder never slows down a conversation, and a slow item never blocks the others.
 """
 
 from __future__ import annotations
@@ -41,8 +40,11 @@ _AT_ONCE = 2
 
 @dataclass(frozen=True)
 class Surroundings:
-    """`guard` gives an agent's allowed folders, `shown` a real path as JupyterLab writes it; `walk` and `fetch` reach
-    folders and the web. `is_memory` tells the files of any agent's memory, which are no documents."""
+    """`guard` returns an agent's allowed folders, `shown` a real path as JupyterLab writes it.
+
+    `walk` and `fetch` access folders and the web; `is_memory` detects files of any agent's memory, which are not
+    documents.
+    """
 
     guard: Callable[[str | None], PathGuard]
     is_memory: Callable[[Path], bool]
@@ -53,9 +55,9 @@ class Surroundings:
 
 
 class DocumentKnowledge:
-    """protocols.Knowledge; `folder` holds the list and the copies, `texts` what can be made again.
+    """Implements protocols.Knowledge; `folder` holds the list and the copies, `texts` a cache.
 
-    `on_news` is told of every step of an item, and None when an item has gone.
+    `on_news` gets every step of an item, and None when an item is gone.
     """
 
     def __init__(
@@ -88,16 +90,16 @@ class DocumentKnowledge:
         self._looked_at: float | None = None
         self._looking: asyncio.Task[None] | None = None
 
-    # ── what is there ───────────────────────────────────────────────────────────────────────────────
+    # ── reading ─────────────────────────────────────────────────────────────────────────────────────
 
     async def items(self) -> Sequence[KnowledgeItem]:
-        """The oldest first. Raises: StorageError."""
+        """Oldest first. Raises: StorageError."""
         return [self._told(item) for item in await self._there()]
 
     async def search(
         self, query: str, *, limit: int | None = None, paths: Sequence[str] | None = None, agent_id: str | None = None
     ) -> KnowledgeAnswer:
-        """See protocols.Knowledge. What has changed since the last look is read again, without waiting for it."""
+        """See protocols.Knowledge. Starts reading files that have changed since the last check, without waiting."""
         self.look()
         items = await self._there()
         reach = Reach(self._around.guard(agent_id), self._around.is_memory) if agent_id is not None else None
@@ -119,12 +121,12 @@ class DocumentKnowledge:
         return KnowledgeAnswer(found, " ".join(note for note in (answer.note, reading) if note) or None)
 
     async def by_words(self, query: str, only: SearchFilter, limit: int) -> Sequence[Found]:
-        """What holds the words, without the index; of very many documents some. Raises: StorageError."""
+        """Documents that contain the words, without the index; only a part of very many. Raises: StorageError."""
         items = await self._there()
         names = [file.name for item in items for file in item.files if file.checksum]
         return await asyncio.to_thread(found_by_words, names, self._texts, query, only, limit)
 
-    # ── what is changed ─────────────────────────────────────────────────────────────────────────────
+    # ── changing ────────────────────────────────────────────────────────────────────────────────────
 
     async def add(self, where: str, agent_id: str | None, *, is_url: bool) -> KnowledgeItem:
         """See protocols.Knowledge."""
@@ -138,9 +140,9 @@ class DocumentKnowledge:
         return await self._added("path", str(real), agent_id)
 
     async def add_upload(self, name: str, data: bytes) -> KnowledgeItem:
-        """A file that its person gives; a copy of it is kept, and the same file is one item.
+        """Adds an uploaded file; a copy is kept, and the same file is one item.
 
-        Raises: DocumentUnreadable where it is of no known kind or too large, StorageError.
+        Raises: DocumentUnreadable if it is of an unknown kind or too large, StorageError.
         """
         title = upload_title(name)
         check_upload(title, len(data))
@@ -149,20 +151,20 @@ class DocumentKnowledge:
         return await self._added("upload", f"{UPLOAD}{digest}/{title}", None, kept, data)
 
     async def refresh(self, item_id: str | None = None) -> Sequence[KnowledgeItem]:
-        """Reads again what has changed, and pages anew; None is everything. Raises: NotFound, StorageError."""
+        """Reads changed files again, and fetches pages again; None is everything. Raises: NotFound, StorageError."""
         items = [await asyncio.to_thread(self._items.one, item_id)] if item_id else await self._there()
         for item in items:
             self._begin(item, asked=True)
         return [self._told(item) for item in items]
 
     async def stop(self, item_id: str) -> KnowledgeItem:
-        """Ends the reading; what has been read is found. Raises: NotFound, StorageError."""
+        """Stops the reading; what was read so far can be found. Raises: NotFound, StorageError."""
         await self._cancel(item_id)
         item = await asyncio.to_thread(self._items.change, item_id, stopped=True)
         return self._tell(item, Progress("stopped", len(item.files), len(item.files)))
 
     async def remove(self, item_id: str) -> None:
-        """It is found no more; its files stay where they are. For an hour `restore` brings it back.
+        """Removes it from search; its files stay where they are. `restore` brings it back for an hour.
 
         Raises: NotFound, StorageError.
         """
@@ -171,15 +173,15 @@ class DocumentKnowledge:
         await self._gone(item_id)
 
     async def restore(self, item_id: str) -> KnowledgeItem:
-        """What was removed is read again; a page as it was. Raises: NotFound, also after the hour; StorageError."""
+        """Reads a removed item again, a page from its copy. Raises: NotFound, also after the hour; StorageError."""
         item = await asyncio.to_thread(self._items.restore, item_id)
         self._begin(item, asked=True, fetch=False)
         return self._told(item)
 
-    # ── what goes on ────────────────────────────────────────────────────────────────────────────────
+    # ── background work ─────────────────────────────────────────────────────────────────────────────
 
     def look(self, *, at_once: bool = False) -> None:
-        """Reads what has changed, in the background; at most once a minute unless `at_once`."""
+        """Reads changed files in the background; at most once a minute unless `at_once`."""
         now = self._clock.monotonic()
         due = self._looked_at is None or now - self._looked_at >= LOOK_S
         if (due or at_once) and (self._looking is None or self._looking.done()):
@@ -199,20 +201,20 @@ class DocumentKnowledge:
         return self._told(await asyncio.to_thread(self._items.one, item_id))
 
     async def close(self) -> None:
-        """Ends all reading; it goes on at the next start."""
+        """Stops all reading; it continues at the next start."""
         tasks = [*self._tasks.values(), *([self._looking] if self._looking else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _look(self) -> None:
-        under_way = set(self._tasks)  # before the list, in which it was when its reading began
+        under_way = set(self._tasks)  # taken before the list, which contained them when their reading began
         try:
             items = await self._there()
         except StorageError as error:
             log.warning("The documents could not be looked at: %s", error)
             return
-        for item_id in under_way - {item.id for item in items}:  # removed in another server
+        for item_id in under_way - {item.id for item in items}:  # removed by another server
             await self._cancel(item_id)
             self._progress.pop(item_id, None)
             self._on_news(None)
@@ -222,13 +224,15 @@ class DocumentKnowledge:
                 self._begin(item, asked=False)
 
     async def _tidy(self) -> None:
-        """Without what nobody can undo any more, and what is in the index and of no item: it was removed, maybe while
-        another server read it."""
+        """Deletes what can't be restored any more, and index entries without an item.
+
+        The latter were removed, perhaps while another server read them.
+        """
         try:
             if not await asyncio.to_thread(self._items.clear, self._clock.now() - UNDO):
                 return
             names = [name for _, name in await self._index.checksums(ALL_AGENTS)]
-            # The list after the names: what is added is in the list before it is in the index.
+            # Read the list after the names: an added item is in the list before it is in the index.
             await self._pipeline.forget(of_nobody(names, await self._there()))
         except OnyxError as error:
             log.warning("What was removed from the documents is not all deleted, and not shown: %s", error)
@@ -254,7 +258,7 @@ class DocumentKnowledge:
         return self._told(item)
 
     def _begin(self, item: Item, *, asked: bool, fetch: bool = True) -> None:
-        """Its reading, in the background; `asked` by a person, who is told of it also where nothing has changed."""
+        """Starts its reading in the background; `asked` by a person, who gets a report even if nothing has changed."""
         if asked:
             self._progress[item.id] = Progress("waiting", 0, 0)
         if item.id in self._tasks:
@@ -274,7 +278,7 @@ class DocumentKnowledge:
         self._again.discard(item_id)
 
     async def _read(self, item_id: str, *, asked: bool, fetch: bool) -> None:
-        """The work of one item; whatever goes wrong is told as its problem."""
+        """Reads one item; any error is reported as its problem."""
         async with self._turns:
             self._again.discard(item_id)
             try:
@@ -293,7 +297,7 @@ class DocumentKnowledge:
             await self._read(item_id, asked=True, fetch=True)
 
     async def _fetched(self, item: Item) -> Item:
-        """The item with its page as it is now; where that cannot be had, the copy of before is kept."""
+        """The item with its page fetched again; if that fails, the former copy is kept."""
         self._tell(item, Progress("reading", 0, 1))
         page = await self._around.fetch(item.location, MAX_PAGE_BYTES)
         kept = f"{item.id}{suffix_of(page)}"
@@ -334,7 +338,7 @@ class DocumentKnowledge:
             self._tell(saved, Progress("done", total, total))
 
     async def _indexed_only_for(self, item: Item) -> list[str]:
-        """The names in the index that are of this item and of no other one."""
+        """The names in the index that belong only to this item."""
         others = [one for one in await self._there() if one.id != item.id]
         return of_nobody([name for _, name in await self._index.checksums(ALL_AGENTS) if belongs(name, item)], others)
 
@@ -371,7 +375,7 @@ class DocumentKnowledge:
         return told(item, self._progress.get(item.id), self._shown)
 
     def _shown(self, name: str) -> str:
-        """A name of the index as a person writes it."""
+        """A name in the index as the user sees it."""
         if name.startswith(UPLOAD):
             return name.partition("/")[2]
         return name if "://" in name else self._around.shown(Path(name))
@@ -379,7 +383,7 @@ class DocumentKnowledge:
     def _below(
         self, items: Sequence[Item], paths: Sequence[str] | None, agent_id: str | None, reach: Reach | None
     ) -> Sequence[str] | None:
-        """What the names begin with among which is searched; None where that is all of them."""
+        """Prefixes of the names to search; None for all."""
         if paths is None:
             return None if reach is None else reach.prefixes(items)
         guard = self._around.guard(agent_id)

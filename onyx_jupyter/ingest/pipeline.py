@@ -1,6 +1,6 @@
-"""Brings files into the index, one after the other, in commits of some. It knows no items and follows no folders.
+"""Reads files into the index, one after the other, in batched commits.
 
-A kill loses one commit at most: what is done is known by the checksums in the index.
+A kill loses at most one commit: the checksums in the index show what is done.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from onyx_jupyter.protocols.retrieval import Source, TextIndex
 from onyx_jupyter.security.open_beneath import NotRegular
 
 log = logging.getLogger(__name__)
-ALL_AGENTS = ""  # documents belong to the person, so every agent finds them
+ALL_AGENTS = ""  # documents belong to the user, so every agent finds them
 _COMMIT_CHUNKS = 256
 _COMMIT_FILES = 64
-_COMMIT_S = 2.0  # so that who watches sees that it goes on
+_COMMIT_S = 2.0  # so that progress stays visible
 _HASHED_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class FileToRead:
-    """`name` is its name in the index, `file_name` tells its kind, `title` is what it is called; `open` gives it."""
+    """`name` is its name in the index; `file_name` determines its kind; `title` is its title; `open` opens it."""
 
     name: str
     file_name: str
@@ -55,7 +55,7 @@ Report = Callable[[Sequence[FileRecord]], None]
 
 
 class Pipeline:
-    """From files to an index that finds them. One that cannot be read is reported, and the rest goes on."""
+    """Reads files into an index. A file that can't be read is reported, and the rest continues."""
 
     def __init__(
         self,
@@ -70,21 +70,20 @@ class Pipeline:
         self._reading_limit_s = reading_limit_s
 
     async def run(self, files: Sequence[FileToRead], known: Mapping[str, FileRecord], report: Report) -> None:
-        """`report` is given every file once, when it can be found, or when it is known why it cannot.
+        """`report` gets every file once: when it can be found, or when it is known why it can't be read.
 
-        `known` is how the files were when they were last read.
-
+        `known` holds the files' records of the last reading.
         Raises: IndexUnavailable, EmbeddingError, ReadingUnavailable, StorageError.
         """
         process = ReadingProcess(self._reading_limit_s)
         try:
             await self._run(files, known, report, process)
         finally:
-            process.kill()  # first: where this was cancelled, a thread still waits for it
+            process.kill()  # first: after a cancellation, a thread still waits for it
             await asyncio.shield(asyncio.to_thread(process.close))
 
     async def forget(self, names: Sequence[str]) -> None:
-        """Takes documents out of the index. Raises: IndexUnavailable."""
+        """Removes documents from the index. Raises: IndexUnavailable."""
         if names:
             await self._index.remove([(ALL_AGENTS, name) for name in names])
             await asyncio.to_thread(self._texts.remove, names)
@@ -129,7 +128,7 @@ class Pipeline:
                 document = process.read(file.file_name, file.title, opened)
         except (DocumentUnreadable, PathNotAllowed) as error:
             return _Read(_problem(file, str(error)))
-        except ReadingUnavailable:  # no document's fault
+        except ReadingUnavailable:  # not the document's fault
             raise
         except FileNotFoundError:
             return _Read(_problem(file, "It is not there any more. Put it back, or leave it: it is not found now."))
@@ -137,7 +136,7 @@ class Pipeline:
             return _Read(_problem(file, "It is no file but a folder, a pipe or a device. Leave it out."))
         except OSError as error:
             return _Read(_problem(file, f"It cannot be read: {error.strerror or error}. Check its permissions."))
-        except Exception:  # one file never keeps the others from being read
+        except Exception:  # one file never blocks the others
             log.exception("A document could not be cut")
             return _Read(
                 _problem(file, "It could not be read: something in Onyx went wrong. The server's log says what.")
@@ -170,7 +169,7 @@ class Pipeline:
 
 
 def _checksum(file: FileToRead, opened: BinaryIO) -> str:
-    """Of the content; of a table, which is read in part, of its beginning and of what tells that it changed."""
+    """The checksum of the content; for a table, which is read in part, of its beginning, size and time."""
     digest = hashlib.sha256(f"{READERS_VERSION} {file.file_name}\n".encode("utf-8", "replace"))
     if is_sampled(file.file_name):
         digest.update(f"{file.size_bytes} {file.changed_ns}\n".encode())

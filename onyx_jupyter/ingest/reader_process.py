@@ -1,6 +1,6 @@
-"""One process that reads documents, from its start to its end: it is asked, and ended when it is late.
+"""One process that reads documents, from start to end: it gets requests, and is killed when it takes too long.
 
-It judges no answer. Of what the process says on its error output the end is kept, for the log.
+The end of its error output is kept for the log.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from onyx_jupyter.security.known_secrets import without_secrets
 _CHILD = "onyx_jupyter.ingest.reading_child"
 _KEPT_BYTES = 4_000
 _END_S = 10.0
-# What Python and its libraries may need to start as in the server: where they lie, where homes and temporary files are,
-# the language, the time zone, and the bound of memory. All else stays there, since any value may hold a password.
+# What Python and its libraries may need to start as in the server: their locations, home and temporary folders, the
+# language, the time zone, and the memory limit. All else is withheld, since any value may contain a password.
 _NEEDED = frozenset(
     {"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "GUIX_PYTHONPATH"}
     | {"CONDA_DLL_SEARCH_MODIFICATION_ENABLE", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR"}
@@ -32,12 +32,12 @@ _NEEDED_BEGINNINGS = ("PYTHON", "DYLD_", "LC_", "NIX_LD", "NIX_PYTHON")
 
 
 class ReaderProcess:
-    """What blocks says so; `kill` never does."""
+    """Blocking methods say so; `kill` never blocks."""
 
     def __init__(self, *, gives_files: bool = hasattr(socket, "send_fds")) -> None:
-        """`gives_files`: it is given files that are open, so that what was judged is what is read. Raises: OSError."""
+        """`gives_files`: passes open files, so that what was checked is what is read. Raises: OSError."""
         self.is_late = False
-        self.is_fresh = True  # asked for nothing so far
+        self.is_fresh = True  # no requests so far
         self._said = b""
         self._files: socket.socket | None = None
         theirs: socket.socket | None = None
@@ -64,18 +64,18 @@ class ReaderProcess:
         self._listening.start()
 
     def is_ready(self, limit_s: float) -> bool:
-        """Blocks until it has started; False where it ended instead, or took longer."""
+        """Blocks until it has started; False if it ended instead, or took too long."""
         with self._within(limit_s):
             line = self._line()
         return bool(line) and not self.is_late
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be asked again: it has not ended, and nobody is about to end it."""
+        """Whether it accepts requests: it has not ended, and is not about to be killed."""
         return not self.is_late and self._process.poll() is None
 
     def ask(self, header: Mapping[str, Any], file: BinaryIO, limit_s: float) -> dict[str, Any] | None:
-        """Blocks until it answers; None where it ended instead. `is_late` tells why."""
+        """Blocks until it answers; None if it ended instead. `is_late` tells why."""
         descriptor, path = file.fileno(), file.name
         asked = json.dumps({**header, "limitS": limit_s, "path": path}).encode() + b"\n"
         self.is_fresh = False
@@ -84,23 +84,23 @@ class ReaderProcess:
         return json.loads(line.decode("utf-8", "surrogatepass")) if line else None
 
     def kill(self) -> None:
-        """Whoever waits for it in another thread waits no longer."""
+        """Kills it; a thread that waits for it stops waiting."""
         self._process.kill()
 
     def end(self) -> str:
-        """Blocks until nothing of it is left. Gives how it ended, and the end of what it said."""
+        """Blocks until it is cleaned up. Returns its exit code and the end of its error output."""
         self.kill()
         exit_code = self._process.wait()
         self._listening.join(_END_S)
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            with contextlib.suppress(OSError):  # what was not yet sent has nobody to go to
+            with contextlib.suppress(OSError):  # unsent data has no receiver
                 if pipe is not None:
                     pipe.close()
         self._close_files()
         return f"exit {exit_code}\n{self._said.decode('utf-8', 'replace')}".strip()
 
     def _line(self, asked: bytes = b"", descriptor: int | None = None) -> bytes:
-        """Its next line, whole; empty where it has ended."""
+        """Its next complete line; empty if it has ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -139,6 +139,6 @@ class ReaderProcess:
 
 
 def needed_environment() -> dict[str, str]:
-    """What a process of ours needs, and of that nothing that is named like a secret."""
+    """The environment that our process needs, without variables that are named like secrets."""
     given = without_secrets(os.environ).items()
     return {name: value for name, value in given if name in _NEEDED or name.startswith(_NEEDED_BEGINNINGS)}

@@ -1,7 +1,7 @@
-"""The process in which documents are read: a file that hangs, crashes or eats memory takes nothing but it along.
+"""The process in which documents are read: a file that hangs, crashes or exhausts memory affects only this process.
 
-It is given names and open files and answers each with a line; where files cannot be given open (Windows) it opens them
-by their paths. It writes none, and ends with its input.
+It gets names and open files and answers each with a line; if open files can't be passed (Windows), it opens them by
+path. It writes none, and ends with its input.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from onyx_jupyter.ingest.document_chunking import cut
 from onyx_jupyter.ingest.memory_limit import MAX_BYTES, bound_memory
 from onyx_jupyter.ingest.readers import read_document
 
-# The server ends it when the time is over; should that be gone, it ends by itself.
+# The server kills it when the time is up; if the server is gone, it ends by itself.
 _OVERTIME_S = 2
 
 
 def read(name: str, title: str, given: Callable[[], BinaryIO]) -> dict[str, Any]:
-    """The passages with what is told of the document, or why there are none. Raises: MemoryError."""
+    """The passages and facts of the document, or why there are none. Raises: MemoryError."""
     try:
         with given() as file:
             document = read_document(name, file)
@@ -48,11 +48,11 @@ def read(name: str, title: str, given: Callable[[], BinaryIO]) -> dict[str, Any]
 
 
 def serve(requests: BinaryIO, answers: BinaryIO, files: socket.socket | None, bound_bytes: int | None = None) -> None:
-    """An empty line says that it has started. Each request is a line of JSON: `name`, `title`, `limitS` and `path`.
+    """Answers an empty line when started. Each request is a JSON line: `name`, `title`, `limitS` and `path`.
 
-    `files` gives the open file of each; without it `path` is opened. `bound_bytes`: of memory, where it is bound.
+    `files` passes the open file of each; without it `path` is opened. `bound_bytes`: the memory limit, if any.
     """
-    exceeded = json.dumps({"exceeded": _exceeded(bound_bytes)})  # for when there is no room to make it
+    exceeded = json.dumps({"exceeded": _exceeded(bound_bytes)})  # prepared, since there may be no memory left then
     _say(answers, "")
     while line := requests.readline():
         asked = json.loads(line)
@@ -68,7 +68,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, files: socket.socket | None, bo
         _end_after(0)
         _say(answers, answer)
         del answer
-        gc.collect()  # what is left of this document would be counted for the next one
+        gc.collect()  # remains of this document would count for the next one
 
 
 def _exceeded(bound_bytes: int | None) -> str:
@@ -89,13 +89,13 @@ def _say(answers: BinaryIO, line: str) -> None:
 
 
 def _end_after(seconds: float) -> None:
-    """By a signal that ends it whatever it is busy with; 0 takes that back."""
+    """Sets a signal that ends the process whatever it is doing; 0 cancels it."""
     if hasattr(signal, "alarm"):
         signal.alarm(math.ceil(seconds))
 
 
 if __name__ == "__main__":
-    # What a library prints must not come between the answers.
+    # A library's prints must not mix with the answers.
     channel = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     bound = bound_memory()

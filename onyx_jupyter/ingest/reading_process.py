@@ -1,4 +1,4 @@
-"""Has documents read in a process apart, within a time for each. It opens no file and never waits in the event loop."""
+"""Reads documents in a separate process, with a time limit for each."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from onyx_jupyter.protocols.retrieval import Chunk
 
 log = logging.getLogger(__name__)
 _BASE_S, _A_MEGABYTE_S = 60.0, 5.0
-_START_S = 120.0  # homes on a slow network drive give Python's files one by one
+_START_S = 120.0  # home folders on a slow network drive load Python's files one by one
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """What a document gave: its passages, the text that their lines are of, and what could not be read of it."""
+    """The result of a document: its passages, the text that their lines refer to, and what could not be read."""
 
     chunks: list[Chunk]
     text: str
@@ -30,12 +30,12 @@ class ReadDocument:
 
 
 def limit_s(size_bytes: int) -> float:
-    """How long a document of that size may take to be read: enough for thousands of pages."""
+    """The time limit for a document of that size: enough for thousands of pages."""
     return _BASE_S + _A_MEGABYTE_S * size_bytes / 1_000_000
 
 
 class ReadingProcess:
-    """Started with the first document, and anew after one that ended it; `read` and `close` block, `kill` does not."""
+    """Starts with the first document, and again after one that killed it; `read` and `close` block, `kill` does not."""
 
     def __init__(
         self,
@@ -49,20 +49,20 @@ class ReadingProcess:
         self._over = threading.Event()
 
     def read(self, name: str, title: str, file: BinaryIO) -> ReadDocument:
-        """One at a time; `file` is read from its beginning, and stays open.
+        """Reads one document at a time; `file` is read from its beginning, and stays open.
 
-        Raises: DocumentUnreadable, also where it takes too long or too much; ReadingUnavailable; OSError.
+        Raises: DocumentUnreadable, also if it takes too much time or memory; ReadingUnavailable; OSError.
         """
         reader = self._started()
         was_fresh = reader.is_fresh
-        # Of a larger one a part is read.
+        # Larger files are only read in part.
         limit_s = self._limit_s(min(os.fstat(file.fileno()).st_size, MAX_FILE_BYTES))
         answer = reader.ask({"name": name, "title": title}, file, limit_s)
         if answer is not None and "exceeded" in answer:
-            self._reap()  # what it holds by now would be counted for the next one
+            self._reap()  # its used memory would count for the next one
             if was_fresh:
                 raise DocumentUnreadable(str(answer["exceeded"]))
-            return self.read(name, title, file)  # by one that holds nothing of the documents before
+            return self.read(name, title, file)  # in a fresh process
         if answer is not None:
             return _document(answer)
         ended = self._reap()
@@ -74,13 +74,13 @@ class ReadingProcess:
         raise DocumentUnreadable(_ENDED)
 
     def kill(self) -> None:
-        """Ends it for good; whoever waits for it in another thread waits no longer."""
+        """Ends it for good; a thread that waits for it stops waiting."""
         self._over.set()
         if (reader := self._reader) is not None:
             reader.kill()
 
     def close(self) -> None:
-        """After this nothing of it is left."""
+        """Ends it and cleans up."""
         self.kill()
         self._reap()
 
@@ -128,7 +128,7 @@ def _late(limit_s: float) -> str:
 
 
 def _reason(ended: str) -> str:
-    """The line that says most of what a process said before it ended."""
+    """The most informative line of a process's last output."""
     lines = ended.splitlines()
     return next((line for line in reversed(lines) if "error" in line.lower()), lines[-1])
 

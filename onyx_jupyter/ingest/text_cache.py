@@ -1,4 +1,4 @@
-"""The texts of documents as they were read, so that a passage can be shown as a whole. All of it can be made again."""
+"""Caches the texts of documents as read, so that a passage can be shown in full. All of it can be recreated."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_bytes_atomically
 
 log = logging.getLogger(__name__)
-_QUICK = 1  # gzip's level: the texts are many, and seldom read
+_QUICK = 1  # gzip's level: texts are many, and seldom read
 
 
 class DocumentTexts:
-    """One compressed file a document, in `folder`. Each call blocks."""
+    """One compressed file per document, in `folder`. Every method blocks."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -27,12 +27,12 @@ class DocumentTexts:
         write_bytes_atomically(self._place(name), gzip.compress(text.encode(), _QUICK))
 
     def lines(self, name: str, first: int, last: int) -> str | None:
-        """Those lines, counted from 1; None where the text is not there or cannot be read."""
+        """Those lines, counted from 1; None if the text is missing or unreadable."""
         text = self.text(name)
         return None if text is None else "\n".join(text.split("\n")[first - 1 : last]) or None
 
     def text(self, name: str) -> str | None:
-        """All of it; None where it is not there or cannot be read."""
+        """The whole text; None if it is missing or unreadable."""
         try:
             return gzip.decompress(self._place(name).read_bytes()).decode()
         except (OSError, EOFError, zlib.error, UnicodeDecodeError):
@@ -42,7 +42,7 @@ class DocumentTexts:
         return self._place(name).exists()
 
     def remove(self, names: Iterable[str]) -> None:
-        """What cannot be removed is left: it is never shown without the index."""
+        """Removes texts. One that can't be removed stays: it is never shown without the index."""
         for name in names:
             try:
                 self._place(name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A page of the web as a document: of which kind it is, by what its server says. It fetches nothing itself."""
+"""Determines the kind of a web page as a document, from what its server says."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "text/plain", 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What came back: `url` is where it came from in the end, `truncated` that it went on."""
+    """A response: `url` is the final address, `truncated` says that the body was cut off."""
 
     url: str
     status: int
@@ -38,12 +38,12 @@ class Fetched:
     truncated: bool
 
 
-# A URL → what is there, through the same guard as every other request of Onyx.
+# (URL, maximum bytes) → the response, through the same guard as every other request of Onyx.
 Fetch = Callable[[str, int], Awaitable[Fetched]]
 
 
 def suffix_of(page: Fetched) -> str:
-    """Of the file that holds the page. Raises: DocumentUnreadable where it is none that can be read."""
+    """The suffix of the file for the page. Raises: DocumentUnreadable if it can't be read."""
     if page.status >= 400:
         raise DocumentUnreadable(
             f"The server answered with HTTP {page.status}. Open the address in a browser to see why."

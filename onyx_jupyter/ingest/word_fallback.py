@@ -1,4 +1,4 @@
-"""Documents by the words of a question, where the index cannot be asked. It reads the kept texts and nothing else."""
+"""Searches the kept texts of documents by words, if the index is unavailable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_CHARS = 20_000_000
 def found_by_words(
     names: Sequence[str], texts: DocumentTexts, query: str, only: SearchFilter, limit: int
 ) -> list[Found]:
-    """The best first. Blocks; after `MAX_CHARS` of text no more documents are looked into."""
+    """Best first. Blocks; after `MAX_CHARS` of text, no more documents are searched."""
     read: dict[str, str] = {}
     chars = 0
     for name in names:

@@ -1,1 +1,1 @@
-"""Onyx in a cell: `%onyx`, `%%onyx` and what they show. It runs in the user's kernel and imports nothing heavy."""
+"""Onyx in a cell: `%onyx`, `%%onyx` and their output. It runs in the user's kernel and imports nothing heavy."""

@@ -1,4 +1,4 @@
-"""The shapes that an answer can be asked for in: text, JSON by a schema, a table. It asks nobody and keeps nothing."""
+"""The formats that an answer can be requested in: text, JSON by a schema, a table."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PYTHON = ("python", "py", "python3", "ipython", "ipython3")
 
 @dataclass(frozen=True)
 class Shape:
-    """What the variable is to get. `schema` is a JSON schema, or None for any JSON."""
+    """The type of value for the variable. `schema` is a JSON schema, or None for any JSON."""
 
     kind: Literal["str", "json", "frame"] = "str"
     schema: Mapping[str, Any] | None = None
 
     @property
     def instruction(self) -> str:
-        """What the model is told beside the question; empty for text."""
+        """What the model is told in addition to the question; empty for text."""
         if self.kind == "frame":
             return "Answer with one Markdown table and nothing else: a header row, then a row for each record."
         if self.kind == "json":
@@ -34,18 +34,18 @@ class Shape:
         return ""
 
     def read(self, text: str) -> Any:
-        """The value. Raises: ShapeError where the answer has another shape."""
+        """The value. Raises: ShapeError if the answer has another shape."""
         if self.kind == "frame":
             return as_frame(first_table(text))
         return _json(text, self.schema) if self.kind == "json" else text.strip()
 
     def repair(self, error: ShapeError) -> str:
-        """What is said, once, where an answer could not be read."""
+        """The message sent once if an answer could not be read."""
         return f"Your answer could not be read: {error}. {self.instruction}"
 
 
 def code_of(text: str) -> str:
-    """The Python of an answer: its Python blocks, else those without a language, one below the other; may be empty."""
+    """The Python of an answer: its Python blocks, else those without a language, joined in order; may be empty."""
     blocks = [(found["language"].casefold(), found["code"].rstrip()) for found in _FENCE.finditer(text)]
     for wanted in (_PYTHON, ("",)):
         chosen = [code for language, code in blocks if language in wanted]
@@ -70,7 +70,7 @@ def _json(text: str, schema: Mapping[str, Any] | None) -> Any:
 
 
 def _candidates(text: str) -> Sequence[str]:
-    """Where the JSON may stand: alone, in a fenced block, or behind some words."""
+    """Where the JSON may be: alone, in a fenced block, or after some words."""
     found = [text.strip(), *(match["code"] for match in _FENCE.finditer(text))]
     begin = re.search(r"[{\[]", text)
     if begin:

@@ -1,4 +1,4 @@
-"""Reads what stands behind `%onyx`: options, then the question, or a command with its own. It asks nobody."""
+"""Parses what follows `%onyx`: options, then the question, or a command with its own options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUT_TYPES = ("str", "json", "frame")
 _VALUED = ("agent", "session", "model", "mode", "out", "out-type", "schema", "since", "until")
 _FLAGS = ("code",)
 _OPTION = re.compile(r"--([A-Za-z][\w-]*)(=)?")
-# Each command with the options that it takes; those that stand alone begin a question where words follow them.
+# Each command with its options; a command that takes no words begins a question if words follow it.
 _COMMANDS = {"help": (), "sessions": ("agent",), "memory": ("agent", "since", "until"), "skill": ("agent", "out")}
 _ALONE = ("help", "sessions")
 _DAYS = ("since", "until")
@@ -27,7 +27,7 @@ _CLOSING = {"{": "}", "[": "]", "(": ")"}
 
 @dataclass(frozen=True)
 class Options:
-    """What was chosen for one question; None leaves it as it is. `schema` is the text as it was written."""
+    """The choices for one question; None means unchanged. `schema` is the text as it was written."""
 
     agent: str | None = None
     session: str | None = None
@@ -46,7 +46,7 @@ NOTHING_CHOSEN = Options()
 
 @dataclass(frozen=True)
 class Asked:
-    """One call of the magic. `command` is empty for a question; `text` is that, or what the command is given."""
+    """One call of the magic. `command` is empty for a question; `text` is the question, or the command's argument."""
 
     options: Options
     command: str
@@ -67,7 +67,7 @@ def parse(line: str, cell: str | None = None) -> Asked:
 
 
 def closing(line: str, place: int, name: str) -> int:
-    """Behind the bracket that closes the one at `place`, not counting those in quotes. Raises: MagicError (usage)."""
+    """The position after the bracket that closes the one at `place`, ignoring quoted ones. Raises: MagicError."""
     waiting: list[str] = []
     quote = ""
     number = place
@@ -89,7 +89,7 @@ def closing(line: str, place: int, name: str) -> int:
 
 
 def _question(options: Options, text: str) -> Asked:
-    """Raises: MagicError (usage) where an option is for a search of memory alone."""
+    """Raises: MagicError (usage) if an option is only for a search of memory."""
     for name in _DAYS:
         if getattr(options, name) is not None:
             raise _usage(f"--{name} is for %onyx memory; say in the question which days are meant.")
@@ -97,7 +97,7 @@ def _question(options: Options, text: str) -> Asked:
 
 
 def _options(line: str, options: Options = NOTHING_CHOSEN) -> tuple[Options, str, bool]:
-    """The options with those before them, what follows, and whether `--` says that this is a question."""
+    """The options including earlier ones, the rest, and whether `--` says that it is a question."""
     place = 0
     while True:
         place += len(line[place:]) - len(line[place:].lstrip())
@@ -121,7 +121,7 @@ def _options(line: str, options: Options = NOTHING_CHOSEN) -> tuple[Options, str
 
 
 def _value(line: str, place: int, name: str) -> tuple[str, int]:
-    """The option's value and where it ends: a word, something quoted, or something in brackets."""
+    """The option's value and where it ends: a word, a quoted text, or a text in brackets."""
     place += len(line[place:]) - len(line[place:].lstrip())
     first = line[place : place + 1]
     if not first or re.match(r"--\w", line[place:]):
@@ -165,7 +165,7 @@ def _is_day(text: str) -> bool:
 
 
 def _taken(options: Options, command: str) -> Options:
-    """Raises: MagicError (usage) where the command would leave an option aside."""
+    """Raises: MagicError (usage) if the command would ignore an option."""
     given = [field.name.replace("_", "-") for field in fields(options) if getattr(options, field.name)]
     idle = [f"--{name}" for name in given if name not in _COMMANDS[command]]
     if idle:

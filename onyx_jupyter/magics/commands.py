@@ -1,4 +1,4 @@
-"""What `%onyx` does beside asking: sessions, memory, help. It changes nothing."""
+"""The read-only commands of `%onyx`: sessions, memory, help."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def sessions(connection: ServerConnection, own: Collection[str], agent: str | No
 
 
 def memory(connection: ServerConnection, query: str, options: Options) -> str:
-    """The passages as Markdown, the best first, each with its place. Raises: MagicError (usage).
+    """The passages as Markdown, best first, each with its place. Raises: MagicError (usage).
 
-    Of the options it takes the agent, and the first and the last day of what may be found.
+    It uses the options for the agent, and for the first and the last day to search.
     """
     if not query:
         raise MagicError("usage", "%onyx memory needs words to look for.", hint="For example: %onyx memory fiscal year")

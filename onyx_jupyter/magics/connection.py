@@ -1,7 +1,7 @@
-"""One connection from a kernel to its server: requests with answers, events in order. It knows nothing of turns.
+"""One connection from a kernel to its server: requests with answers, and events in order.
 
-It is synchronous, since a cell that runs is: an interrupt reaches it at once. `websocket-client` adds 5 ms and 1 MB to
-a kernel; tornado's client would need a loop in a thread, and an interrupt would have to find its way there.
+It is synchronous, since a running cell is: an interrupt reaches it at once. `websocket-client` adds 5 ms and 1 MB to
+a kernel; tornado's client would need an event loop in a thread, and a way for interrupts to reach it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _BROKEN = (OSError, websocket.WebSocketException, ssl.SSLError)
 
 
 class ConnectionGone(Exception):
-    """The connection broke; what was asked may or may not have arrived."""
+    """The connection broke; the request may or may not have arrived."""
 
 
 class Refused(MagicError):
-    """The server said no. `reason` is its own code: not_found, already_resolved, invalid_request …"""
+    """The server refused. `reason` is its own code: not_found, already_resolved, invalid_request …"""
 
     def __init__(self, message: str, reason: str, hint: str | None = None) -> None:
         super().__init__("refused", message, hint=hint)
@@ -37,7 +37,7 @@ class Refused(MagicError):
 
 
 class ServerConnection:
-    """Opened on first use, and again after `close`. Events that come while an answer is waited for are kept."""
+    """Opened on first use, and again after `close`. Events that arrive while waiting for an answer are kept."""
 
     def __init__(self, server: ServerAddress) -> None:
         self.server = server
@@ -55,9 +55,9 @@ class ServerConnection:
         return self._answer(request_id, method, deadline, timeout_s)
 
     def late_answer(self, method: str, timeout_s: float) -> dict[str, Any] | None:
-        """What an interrupted request gets after all; None where no request of that method was interrupted.
+        """The answer to an interrupted request that came later; None if no request of that method was interrupted.
 
-        Raises: Refused, ConnectionGone where it stays unknown whether the request arrived.
+        Raises: Refused, ConnectionGone if it stays unknown whether the request arrived.
         """
         asked, request_id = self._unanswered
         if asked != method:
@@ -68,7 +68,7 @@ class ServerConnection:
             raise ConnectionGone(str(error)) from error
 
     def next_event(self, timeout_s: float) -> Event | None:
-        """The next event, or None where none comes in that time. Raises: ConnectionGone."""
+        """The next event, or None if none arrives in that time. Raises: ConnectionGone."""
         if self._events:
             return self._events.popleft()
         deadline = time.monotonic() + timeout_s
@@ -81,7 +81,7 @@ class ServerConnection:
         return None
 
     def close(self) -> None:
-        """Also drops what came and was not looked at."""
+        """Also drops received events that were not read."""
         self._events.clear()
         self._unanswered = ("", "")
         if self._socket is not None:
@@ -129,8 +129,8 @@ class ServerConnection:
 
     def _open(self, timeout_s: float) -> websocket.WebSocket:
         server = self.server
-        # A server of this machine is found by its runtime file: no proxy may come in between, and a certificate that it
-        # has signed itself is its own.
+        # A server of this machine is found by its runtime file: no proxy may come in between, and its own self-signed
+        # certificate is accepted.
         local: dict[str, Any] = {"http_no_proxy": ["*"]} if server.is_local or server.is_loopback else {}
         if server.is_local and server.is_loopback and server.url.startswith("https"):
             local["sslopt"] = {"cert_reqs": ssl.CERT_NONE, "check_hostname": False}
@@ -141,7 +141,7 @@ class ServerConnection:
                 timeout=min(timeout_s, CONNECT_S),
                 header=headers,
                 suppress_origin=True,
-                redirect_limit=0,  # the token goes to the server that was found, and to no other
+                redirect_limit=0,  # the token must not go to any other server
                 **local,
             )
         except websocket.WebSocketBadStatusException as error:
@@ -152,7 +152,7 @@ class ServerConnection:
 
 
 def patiently(attempt: Callable[[], Any], patience_s: float, pause_s: float = 0.5) -> Any:
-    """Tries again while the connection breaks, for that long. Raises: ConnectionGone after it."""
+    """Retries for that long while the connection breaks. Raises: ConnectionGone afterwards."""
     deadline = time.monotonic() + patience_s
     while True:
         try:
@@ -164,7 +164,7 @@ def patiently(attempt: Callable[[], Any], patience_s: float, pause_s: float = 0.
 
 
 def unreachable(server: ServerAddress, error: ConnectionGone) -> MagicError:
-    """What to tell a person when a server cannot be reached at all."""
+    """The error for the user if a server cannot be reached at all."""
     return MagicError(
         "no_server",
         f"The Jupyter server at {server.url} does not answer: {error}.",

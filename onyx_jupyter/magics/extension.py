@@ -1,4 +1,4 @@
-"""Puts the magics into a shell and takes them out again. It asks nobody and does nothing else."""
+"""Registers the magics in a shell and removes them again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unload(shell: Any) -> None:
 
 
 def _warn_of_questions_in_this_cell(shell: Any) -> None:
-    """IPython has read the whole cell before it runs any of it, and by then a question mark meant its own help."""
+    """IPython parses the whole cell before running it, so in this cell a question mark still meant its own help."""
     history = getattr(getattr(shell, "history_manager", None), "input_hist_raw", [""])
     if _TAKEN_FOR_HELP.search(str(history[-1])):
         sys.stderr.write(

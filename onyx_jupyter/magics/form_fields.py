@@ -1,4 +1,4 @@
-"""One widget for each parameter of a skill, and the value that a person gave it. It asks no server."""
+"""One widget for each parameter of a skill, and the value that the user entered."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LEFT_OUT = object()
 
 
 class FieldProblem(Exception):
-    """A value that cannot be meant; the message names the field."""
+    """An invalid value; the message names the field."""
 
 
 @dataclass(frozen=True)
 class FormField:
-    """`widget` is what one fills in, `words` what the skill says of it; the value may be the skill's own default."""
+    """`widget` is for the input, `words` is the skill's description of it; the value may be the skill's own default."""
 
     name: str
     widget: Any
@@ -29,7 +29,7 @@ class FormField:
 
     @property
     def row(self) -> Any:
-        """The widget with its words beside it."""
+        """The widget with its description next to it."""
         library = widgets()
         return library.HBox([self.widget, library.HTML(note(self.words))])
 
@@ -40,7 +40,7 @@ class FormField:
 
 
 def form_field(field: Mapping[str, Any]) -> FormField:
-    """The widget that fits the field's type: a tick, a list of choices, or a line of text."""
+    """The widget for the field's type: a checkbox, a list of choices, or a line of text."""
     library = widgets()
     name, kind, words = field["name"], field["type"], field["description"]
     look = {

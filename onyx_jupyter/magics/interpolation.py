@@ -1,4 +1,4 @@
-"""Puts variables into a question: `{name}` and simple expressions, `{{` for a brace. It never changes a variable."""
+"""Inserts variables into a question: `{name}` and simple expressions, `{{` for a brace."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _LITERAL_HINT = "For a brace itself write {{ or }}."
 
 
 def interpolate(text: str, names: Mapping[str, Any], shown: Callable[[Any], str]) -> str:
-    """The text with values in place of braces; `shown` turns one into words.
+    """The text with values instead of braces; `shown` turns a value into words.
 
-    Braces around something in which no name stands (`{}`, `{"a": 1}`, `{2}`) stay as they are.
-    Raises: MagicError (variable), and then nothing is to be sent.
+    Braces around something without a name (`{}`, `{"a": 1}`, `{2}`) stay as they are.
+    Raises: MagicError (variable), and then nothing must be sent.
     """
     parts: list[str] = []
     place = 0
@@ -59,7 +59,7 @@ def evaluated(expression: str, names: Mapping[str, Any]) -> Any:
 
 
 def _closing(text: str, place: int) -> int:
-    """Behind the brace that closes the one at `place`; those in between go in pairs."""
+    """The position after the brace that closes the one at `place`; inner braces come in pairs."""
     depth = 0
     for number in range(place, len(text)):
         depth += {"{": 1, "}": -1}.get(text[number], 0)
@@ -69,7 +69,7 @@ def _closing(text: str, place: int) -> int:
 
 
 def _value(inside: str, names: Mapping[str, Any], shown: Callable[[Any], str]) -> str | None:
-    """What stands there instead; None where the braces mean themselves."""
+    """The replacement; None if the braces are literal."""
     if not inside.strip():
         return None
     expression, conversion, spec = _parts(inside)
@@ -107,14 +107,14 @@ def _tree(expression: str) -> ast.Expression | None:
 
 def _evaluated(tree: ast.Expression, inside: str, names: Mapping[str, Any]) -> Any:
     try:
-        # The person's own words in the person's own kernel: what stands in braces is an expression of that cell.
+        # The user's own words in the user's own kernel: the braces contain an expression of that cell.
         return eval(compile(tree, "<question>", "eval"), dict(names))  # nosec B307
     except NameError as error:
         name = getattr(error, "name", None) or inside.strip()
         close = difflib.get_close_matches(str(name), [one for one in names if not one.startswith("_")], n=1)
         meant = f" Did you mean {close[0]}?" if close else ""
         raise _problem(inside, f"there is no variable {name}.{meant}".rstrip(".")) from None
-    except Exception as error:  # whatever the user's own objects raise
+    except Exception as error:  # anything that the user's own objects raise
         raise _problem(inside, f"{type(error).__name__}: {error}") from error
 
 

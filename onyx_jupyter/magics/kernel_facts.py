@@ -1,4 +1,4 @@
-"""What a kernel knows of itself: its id, its notebook, the folder it runs in. It asks no server."""
+"""What a kernel knows about itself: its id, its notebook, the folder it runs in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNKNOWN_ID = uuid.uuid4().hex
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """`kernel_id` is the server's own where a server has started it; `notebook` is None where nobody told."""
+    """`kernel_id` is the server's own if a server started the kernel; `notebook` is None if unknown."""
 
     kernel_id: str
     notebook: Path | None
@@ -25,12 +25,12 @@ class KernelFacts:
 
     @property
     def place(self) -> Path:
-        """By what a server is found that has it in its folder."""
+        """The path for finding a server whose root contains it."""
         return self.notebook if self.notebook is not None and self.notebook.is_absolute() else self.folder
 
     @property
     def title(self) -> str:
-        """What its session is called."""
+        """The title of its session."""
         return self.notebook.name if self.notebook is not None else f"Cells in {self.folder.name or self.folder}"
 
     @property
@@ -40,14 +40,14 @@ class KernelFacts:
 
 
 def kernel_facts(shell: Any, environment: Mapping[str, str] = os.environ) -> KernelFacts:
-    """Those of the kernel behind this shell."""
+    """The facts of the kernel behind this shell."""
     name = environment.get(SESSION_NAME) or str(shell.user_ns.get(VSCODE_NAME) or "")
     notebook = Path(name.replace("RTC:", "", 1)) if name else None
     return KernelFacts(_kernel_id(shell), notebook, Path.cwd())
 
 
 def _kernel_id(shell: Any) -> str:
-    """From the connection file, `kernel-<id>.json`; one of its own where a shell has none."""
+    """From the connection file, `kernel-<id>.json`; a generated one if a shell has none."""
     application = getattr(getattr(shell, "kernel", None), "parent", None)
     file = Path(str(getattr(application, "connection_file", "") or "")).name
     found = re.fullmatch(r"kernel-([\w-]+)\.json", file)

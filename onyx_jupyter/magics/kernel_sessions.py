@@ -1,4 +1,4 @@
-"""The session of a kernel's questions: one for each agent, made with the first question. It sends no message."""
+"""The session for a kernel's questions: one for each agent, created with the first question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NEW = "new"
 
 
 class KernelSessions:
-    """`--session new` begins another one, which is the kernel's from then on; a key is used for that question alone."""
+    """`--session new` begins another one, which the kernel then keeps; a key applies only to that question."""
 
     def __init__(self) -> None:
         self._keys: dict[tuple[str, str | None], str] = {}
@@ -26,7 +26,7 @@ class KernelSessions:
         return self._keys[place]
 
     def forget(self, key: str) -> bool:
-        """Whether it was one of these: it is not on the server any more."""
+        """Whether it was one of these; call it if the session no longer exists on the server."""
         places = [place for place, known in self._keys.items() if known == key]
         for place in places:
             del self._keys[place]

@@ -1,4 +1,4 @@
-"""`%onyx` and `%%onyx`: from the words in a cell to an answer below it. It leaves the asking itself to the turn."""
+"""`%onyx` and `%%onyx`: from the words in a cell to an answer below it. `turn` does the asking itself."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class OnyxMagics(Magics):
         except Refused as refused:
             if refused.reason != "not_found" or options.session not in (None, NEW) or not self._sessions.forget(key):
                 raise
-        key = self._session(connection, facts, options)  # the former one was deleted meanwhile
+        key = self._session(connection, facts, options)  # the previous session was deleted meanwhile
         return self._turn_in(key, connection, facts, options, message)
 
     def _turn_in(
@@ -94,7 +94,7 @@ class OnyxMagics(Magics):
     def _read(
         self, connection: ServerConnection, facts: KernelFacts, options: Options, shape: Shape, answer: str
     ) -> Any:
-        """The value; where the answer has another shape the agent is told so once. Raises: MagicError (shape)."""
+        """The value; if the answer has another shape, the agent gets one correction. Raises: MagicError (shape)."""
         try:
             return shape.read(answer)
         except ShapeError as error:
@@ -110,7 +110,7 @@ class OnyxMagics(Magics):
             ) from error
 
     def _shape(self, options: Options) -> Shape:
-        """Raises: MagicError (usage) where the schema is none."""
+        """Raises: MagicError (usage) if the schema is invalid."""
         if options.schema is None:
             return Shape(options.out_type or "str")  # type: ignore[arg-type]  # the parser has checked it
         return Shape("json", _schema(options.schema, self.shell.user_ns))

@@ -1,4 +1,4 @@
-"""The widgets that a notebook can show: a skill's form, a memory search, a table of what was used."""
+"""The widgets that a notebook can show: a skill's form, a memory search, a table of usage."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _CELL = 'style="text-align: left; padding: 2px 12px 2px 0"'
 def skill_form(name: str, agent: str | None = None) -> Any:
     """Raises: MagicError."""
     form = SkillForm(name, _facts(), agent)
-    form.widget.form = form  # for whoever drives it from code
+    form.widget.form = form  # for use from code
     return form.widget
 
 
 def memory_search(query: str = "", agent: str | None = None) -> Any:
-    """Words in, passages out, with their file and lines. Raises: MagicError."""
+    """Searches passages and shows them with their file and lines. Raises: MagicError."""
     library = widgets()
     facts = _facts()
     words = library.Text(value=query, placeholder="Words to look for in memory", continuous_update=False)

@@ -1,4 +1,4 @@
-"""Asks the person at the cell through `input()`, where no card of ours can. It decides nothing for them."""
+"""Asks the user at the cell through `input()`, if none of our cards can."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _CAUTIONS = {
     "invisible": "Holds invisible characters, shown as marks.",
     "look_alike": "Holds characters that look like others, shown as marks.",
 }
-_NEEDS_BLOCK = re.compile(r"\n|  |^\s|\s$")  # Markdown would not show it as it is
+_NEEDS_BLOCK = re.compile(r"\n|  |^\s|\s$")  # Markdown would not show it unchanged
 _LANGUAGES = {"command": "bash", "source": "python", "diff": "diff"}
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the person chose: how far a yes reaches, or no with a reason."""
+    """The user's choice: the scope of a yes, or no with a reason."""
 
     scope: Literal["once", "session"] | None
     reason: str = ""
@@ -42,13 +42,13 @@ class NoInput(Exception):
 
 
 class Person:
-    """Whoever sits at the cell. `ask` is `input`."""
+    """The user at the cell. `ask` is `input`."""
 
     def __init__(self, ask: Callable[[str], str]) -> None:
         self._ask = ask
 
     def decide(self, approval: Mapping[str, Any]) -> Decision:
-        """Until it is clear; three unclear answers are a no. Raises: NoInput."""
+        """Asks until the answer is clear; three unclear answers are a no. Raises: NoInput."""
         session = " · s = yes, for this session" if can_session(approval) else ""
         prompt = f"Onyx: allow this? y = yes, once{session} · n = no, and why: "
         for _ in range(_TRIES):
@@ -64,7 +64,7 @@ class Person:
         return Decision(None, "The answer was neither yes nor no.")
 
     def agrees(self, prompt: str) -> bool:
-        """Yes and nothing else is a yes. Raises: NoInput."""
+        """Only an explicit yes counts as yes. Raises: NoInput."""
         return self._input(prompt).casefold() in ("y", "yes")
 
     def answer(self, question: Mapping[str, Any]) -> str | None:
@@ -88,20 +88,20 @@ class Person:
         except EOFError as error:
             raise NoInput from error
         except Exception as error:
-            # IPython's StdinNotImplementedError: what the kernel raises where its front end takes no input.
+            # IPython's StdinNotImplementedError: raised by the kernel if its front end takes no input.
             if type(error).__name__ == "StdinNotImplementedError":
                 raise NoInput from error
             raise
 
 
 def can_session(approval: Mapping[str, Any]) -> bool:
-    """Whether a yes for the session would reach beyond this once."""
+    """Whether a yes for the session would cover more than this one call."""
     details = approval["details"]
     return not details.get("alwaysBlocked") or not str(details.get("sessionScope", "")).startswith("only this once")
 
 
 def approval_text(approval: Mapping[str, Any]) -> str:
-    """What would run, exactly and whole, in Markdown; what cannot be seen stands as a mark, `⟨U+202E⟩`."""
+    """Exactly and completely what would run, in Markdown; invisible characters appear as a mark, `⟨U+202E⟩`."""
     facts = approval["details"]
     details = _with_diff({name: value for name, value in facts.items() if name not in CARD_FACTS})
     order = [name for name in _SHOWN_FIRST if name in details] + [name for name in details if name not in _SHOWN_FIRST]
@@ -122,7 +122,7 @@ def question_text(question: Mapping[str, Any]) -> str:
 
 
 def _detail(name: str, value: Any) -> str:
-    """One argument or fact with its name: text as text, cells one by one, all else as JSON."""
+    """One argument or fact with its name: text as text, cells one by one, everything else as JSON."""
     title = _shown(name)
     if name == "cells" and isinstance(value, list) and all(map(_is_cell, value)):
         return "\n\n".join(f"{title} {cell['number']}:\n\n{_block(cell['source'], 'source')}" for cell in value)
@@ -146,12 +146,12 @@ def _shown(text: str) -> str:
 
 
 def _with_diff(details: dict[str, Any]) -> dict[str, Any]:
-    """An edited cell as a diff of all of it: what changes is what one decides about, and the rest runs with it."""
+    """An edited cell as a diff of all of it: the user decides about the change, and the rest runs with it."""
     if not {"oldSource", "newSource"} <= set(details):
         return details
     before, after = (str(details[name]).split("\n") for name in ("oldSource", "newSource"))
     lines = difflib.unified_diff(before, after, lineterm="", n=len(before) + len(after))
-    diff = "\n".join(list(lines)[3:])  # without names and numbers: it is all of the cell
+    diff = "\n".join(list(lines)[3:])  # without the header: it covers the whole cell
     return {"diff": diff, **{name: value for name, value in details.items() if name not in ("oldSource", "newSource")}}
 
 

@@ -1,4 +1,4 @@
-"""The agent's plan as a cell shows it, read from its newest `plan_update`. It judges nothing of it."""
+"""The agent's plan as a cell shows it, read from its newest `plan_update`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PlanStep:
 
 @dataclass
 class Plan:
-    """All of its steps; a later plan takes the place of the one before."""
+    """All of its steps; a later plan replaces the earlier one."""
 
     steps: tuple[PlanStep, ...]
 
@@ -35,7 +35,7 @@ class Plan:
 
 
 def plan_of(arguments: Mapping[str, Any]) -> Plan | None:
-    """None where nothing in it makes sense as a step."""
+    """None if nothing in it can be read as a step."""
     given = arguments.get("steps")
     found = (_step(one) for one in (given if isinstance(given, list) else []))
     steps = tuple(step for step in found if step is not None)

@@ -1,4 +1,4 @@
-"""Lets a question end in `?`: IPython would take that line for a call of its own help. It changes no other line."""
+"""Lets a question end in `?`, which IPython would take for a request for its own help. Other lines are unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SPACE = frozenset({tokenize.INDENT, tokenize.DEDENT})
 
 
 class Question(EscapedCommand):
-    """`%onyx …?` as the magic that it is; `%onyx?` stays IPython's help. Before that help, where both would fit."""
+    """Treats `%onyx …?` as the magic; `%onyx?` stays IPython's help. Takes precedence over that help if both match."""
 
     priority = 4
 

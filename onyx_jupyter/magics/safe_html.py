@@ -1,8 +1,8 @@
-"""Markdown and HTML that others wrote, as HTML that any front end may insert as it is: nothing in it loads or runs.
+"""Untrusted Markdown and HTML as HTML that any front end may insert directly: nothing in it loads or runs.
 
-A trusted notebook's front end sanitises nothing, and front ends disagree on what in Markdown is code. So the parsing is
-done here, once: raw tags become text, and what is left passes the allow-list that the sidebar has, too
-(`labextension/src/rendering/allowed_html.json`). Formulas stay source, since the page's MathJax takes any command.
+A trusted notebook's front end sanitises nothing, and front ends disagree on what in Markdown is code. So parsing is
+done here, once: raw tags become text, and the rest passes the same allow-list as in the sidebar
+(`labextension/src/rendering/allowed_html.json`). Formulas stay source, since the page's MathJax accepts any command.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ATTRIBUTES = {
 SCHEMES = frozenset({"http", "https", "mailto"})
 PICTURES = ("png", "jpeg", "gif", "webp")
 MAX_PICTURE_CHARS = 400_000
-# MathJax and KaTeX look for formulas in whatever text they find, but never across an element.
+# MathJax and KaTeX look for formulas in any text they find, but never across an element.
 _FORMULA_SIGNS = re.compile(r"[$\\]")
 _IGNORED_BY_MATHJAX = "mathjax_ignore tex2jax_ignore"
 _PICTURE = re.compile(rf"data:image/(?:{'|'.join(PICTURES)});base64,[A-Za-z0-9+/=\s]*", re.IGNORECASE)
@@ -47,17 +47,17 @@ _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def markdown_html(markdown: str, pages: Collection[str] = ()) -> str:
-    """HTML of the Markdown; `pages` are addresses within Jupyter that we made ourselves and that may be links."""
+    """HTML of the Markdown; `pages` are addresses within Jupyter that Onyx itself made and that may be links."""
     return _framed(_parser().render(markdown), pages)
 
 
 def clean_html(page: str) -> str:
-    """What may be shown of HTML, such as a table that pandas made."""
+    """The part of the HTML that may be shown, such as a table made by pandas."""
     return _framed(page, ())
 
 
 def without_controls(text: str) -> str:
-    """Text for a terminal, which would act on control characters: each stands as what it is."""
+    """Text for a terminal, which would act on control characters: each is shown escaped."""
     return _UNSEEN.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
 
 
@@ -87,7 +87,7 @@ def _framed(page: str, pages: Collection[str]) -> str:
 
 
 def _without_formulas(cleaned: str) -> str:
-    """Clean HTML in which no text holds both ends of a formula: their signs stand alone in elements."""
+    """Clean HTML in which no text holds both ends of a formula: each sign gets its own element."""
     pieces = re.split(r"(<[^>]*>)", cleaned)
     return "".join(
         piece if number % 2 else _FORMULA_SIGNS.sub(lambda found: f"<span>{found[0]}</span>", piece)
@@ -105,7 +105,7 @@ def _parser() -> MarkdownIt:
 
 
 def _picture_as_link(renderer: Any, tokens: Sequence[Any], index: int, options: Any, environment: Any) -> str:
-    """A picture's address can carry away what the model has read, so it is a link that a person may open."""
+    """A picture's address can leak what the model has read, so it becomes a link that the user may open."""
     words, source = tokens[index].content, html.escape(str(tokens[index].attrs.get("src", "")))
     if _is_small_picture(source):
         return f'<img src="{source}" alt="{html.escape(words)}">'
@@ -113,10 +113,10 @@ def _picture_as_link(renderer: Any, tokens: Sequence[Any], index: int, options: 
 
 
 def _with_target(link: re.Match[str]) -> str:
-    """The link, and its host behind it where its words do not say it."""
+    """The link, followed by its host if its words do not say it."""
     host = _host(html.unescape(link[1]))
     words = html.unescape(_TAG.sub("", link[2])).strip()
-    # A name in front of the host (`https://bank.example@evil.example`) is read for the host.
+    # A name before the host (`https://bank.example@evil.example`) is mistaken for the host.
     is_said = not host or words == host or ("@" not in words and _host(words) == host)
     return link[0] if is_said else f"{link[0]} ({html.escape(host)})"
 

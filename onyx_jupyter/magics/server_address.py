@@ -1,4 +1,4 @@
-"""Finds the Jupyter server that has started this kernel, or the one to which its folder belongs. It never connects."""
+"""Finds the Jupyter server that started this kernel, or the one whose root contains its folder. It never connects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KNOCK_S = 0.5
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where a server is: `url` ends in a slash, `token` never goes into it. `is_local`: found by its runtime file."""
+    """A server's address: `url` ends in a slash and never contains `token`. `is_local`: found by its runtime file."""
 
     url: str
     token: str
@@ -47,7 +47,7 @@ class ServerAddress:
 def find_server(environment: Mapping[str, str], runtime_folder: Path, place: Path) -> ServerAddress:
     """`ONYX_URL`, else the server that started this kernel, else a live one whose root contains `place`.
 
-    `place` is the notebook, or the folder of the kernel where that is not known. Raises: MagicError (no_server).
+    `place` is the notebook, or the kernel's folder if that is unknown. Raises: MagicError (no_server).
     """
     if environment.get(URL):
         return _from_environment(environment)
@@ -86,7 +86,7 @@ def _from_environment(environment: Mapping[str, str]) -> ServerAddress:
 
 
 def _hub_token(server: Mapping[str, Any], environment: Mapping[str, str]) -> str:
-    """A Hub's server knows its person by the Hub's token, which is in every kernel and is for that server alone."""
+    """A Hub's server accepts the Hub's token, which is in every kernel's environment and for that server alone."""
     is_the_hubs = server.get("base_url") == environment.get(HUB_PREFIX)
     return environment.get(HUB_TOKEN, "") if is_the_hubs else ""
 
@@ -108,7 +108,7 @@ def _address(server: Mapping[str, Any], hub_token: str = "") -> ServerAddress:
 
 
 def _by_depth(runtime_folder: Path, place: Path) -> Iterator[dict[str, Any]]:
-    """The servers whose root contains the place: the one nearest to it first, of equals the one started last."""
+    """The servers whose root contains the place: the nearest root first, among equals the latest start."""
     place = _real(place)
     found = []
     for file in runtime_folder.glob("jpserver-*.json"):
@@ -131,7 +131,7 @@ def _read(file: Path) -> dict[str, Any] | None:
 
 
 def _answers(server: Mapping[str, Any]) -> bool:
-    """Whether somebody listens there: a server that was killed leaves its file behind."""
+    """Whether anything listens there: a killed server leaves its file behind."""
     host = str(server.get("hostname") or "")
     with (
         contextlib.suppress(OSError),
@@ -142,7 +142,7 @@ def _answers(server: Mapping[str, Any]) -> bool:
 
 
 def _lives(pid: Any) -> bool:
-    """Whether it is a process of this user: the file of a server that was killed may name anybody's port by now."""
+    """Whether it is a process of this user: the port in a killed server's file may belong to anybody by now."""
     if os.name == "nt" or not isinstance(pid, int) or pid <= 0:
         return False
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What is put below a cell: data in the forms that every front end takes, none of which acts by being shown."""
+"""Output below a cell: data in formats that every front end accepts, and that do nothing when shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def text_data(markdown: str, pages: Collection[str] = ()) -> dict[str, str]:
 
 
 def shown_outputs(outputs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A notebook's outputs (nbformat) with the data that may be shown."""
+    """A notebook's outputs (nbformat) with only the data that may be shown."""
     return [{**output, "data": _shown(output["data"])} if "data" in output else dict(output) for output in outputs]
 
 
@@ -36,7 +36,7 @@ def output_data(output: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, An
 
 
 def _shown(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Pictures, text, and what the allow-list lets through of HTML and Markdown."""
+    """Pictures, text, and the HTML and Markdown that the allow-list permits."""
     given = {kind: _joined(value) for kind, value in data.items()}
     shown: dict[str, Any] = {kind: given[kind] for kind in (*_PICTURES, "text/plain") if kind in given}
     if isinstance(page := given.get("text/html"), str):
@@ -51,5 +51,5 @@ def _shown(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _joined(value: Any) -> Any:
-    """nbformat may keep a text as its lines."""
+    """nbformat may store a text as a list of lines."""
     return "".join(value) if isinstance(value, list) and all(isinstance(line, str) for line in value) else value

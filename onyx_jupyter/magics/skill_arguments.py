@@ -1,4 +1,4 @@
-"""Reads `NAME key=value …` into a skill's parameters. What they may be, the server decides."""
+"""Parses `NAME key=value …` into a skill's parameters. The server validates them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def parse_call(text: str) -> tuple[str, dict[str, str]]:
 def values(
     given: Mapping[str, str], fields: Sequence[Mapping[str, Any]], evaluated: Callable[[str], Any]
 ) -> dict[str, Any]:
-    """Each value by its field's type: a text as it stands, else JSON or a Python literal; `{name}` is a variable.
+    """Each value by its field's type: a text unchanged, else JSON or a Python literal; `{name}` is a variable.
 
-    `evaluated` gives a variable's value. Raises: MagicError (variable).
+    `evaluated` returns a variable's value. Raises: MagicError (variable).
     """
     types = {field["name"]: field["type"] for field in fields}
     return {name: _value(text, types.get(name, "any"), evaluated) for name, text in given.items()}
@@ -57,7 +57,7 @@ def _value(text: str, kind: str, evaluated: Callable[[str], Any]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """What goes over the wire: numpy's numbers and paths have no form of their own in JSON."""
+    """The value for the wire: numpy's numbers and paths have no JSON form of their own."""
     if isinstance(value, str | bool | int | float) or value is None:
         return value
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""`%onyx skill NAME key=value …`: runs a skill, shows how far it is and what came out, asks before a new one runs."""
+"""`%onyx skill NAME key=value …`: runs a skill, shows its progress and result, and asks before a new one runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARKS = {"ok": "✓", "stopped": "–"}
 
 
 class SkillCommand:
-    """One call. `evaluated` gives the value of an expression in the user's kernel."""
+    """One call. `evaluated` returns the value of an expression in the user's kernel."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class SkillCommand:
         self._is_shown = False
 
     def run(self, text: str, agent: str | None) -> SkillResult:
-        """The result, which was shown. Raises: MagicError where it cannot run, was stopped or failed."""
+        """Shows and returns the result. Raises: MagicError if it cannot run, was stopped or failed."""
         name, given = parse_call(text)
         running = SkillRun(self._connection, name, agent)
         shown: Mapping[str, Any] = running.describe()
@@ -63,7 +63,7 @@ class SkillCommand:
         return result
 
     def _stop(self, running: SkillRun) -> str:
-        """How that went, in words."""
+        """Stops the run; returns the outcome in words."""
         try:
             began = running.began()
             self._connection.close()

@@ -1,6 +1,6 @@
-"""Asks whether a new or changed skill may run: in a card where our front end shows the notebook, else by `input()`.
+"""Asks whether a new or changed skill may run: in a card if our front end shows the notebook, else by `input()`.
 
-It never trusts by itself: a yes is the server's word, after the card or the skills panel gave it, or what was typed.
+It never trusts by itself: a yes comes from the server, after the card or the skills panel gave it, or was typed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Show = Callable[[str, Mapping[str, Any]], None]
 
 
 class SkillConsent:
-    """One question. `show` puts Markdown below the cell, with what other types of data stand beside it."""
+    """One question. `show` puts Markdown below the cell, along with data of other types."""
 
     def __init__(self, connection: ServerConnection, person: Person, show: Show) -> None:
         self._connection = connection
@@ -35,7 +35,7 @@ class SkillConsent:
         self._show = show
 
     def given(self, running: SkillRun, shown: Mapping[str, Any], *, has_card: bool) -> Mapping[str, Any]:
-        """The skill as it was trusted, as `skills.get` has it. Raises: MagicError (untrusted, unusable)."""
+        """The trusted skill, as in `skills.get`. Raises: MagicError (untrusted, unusable)."""
         skill = shown["skill"]
         title, words, end = f"**{escaped(skill['name'])}**", _words(shown), _NO
         try:
@@ -52,7 +52,7 @@ class SkillConsent:
                     raise MagicError("unusable", f"The skill {skill['name']} cannot be run. {closed.get('reason', '')}")
                 end = _ENDS.get(closed["outcome"], _NO)
         except KeyboardInterrupt:
-            self._connection.close()  # the question ends with it, wherever it is shown
+            self._connection.close()  # this closes the question, wherever it is shown
         except (MagicError, ConnectionGone) as error:
             self._show(f"✗ {title} · {escaped(str(error))}", {})
             raise
@@ -70,7 +70,7 @@ class SkillConsent:
             return False
 
     def _closed(self, running: SkillRun, words: str) -> Mapping[str, Any]:
-        """How the server says that it ended. Raises: ConnectionGone where the server stays away."""
+        """How the question was closed, from the server. Raises: ConnectionGone if the server stays away."""
         question_id = self._ask(running, words)
         looked_at = time.monotonic()
         while True:
@@ -79,7 +79,7 @@ class SkillConsent:
                 if event == "skills.question_closed" and data["questionId"] == question_id:
                     return data
                 if event in ("", "skills.updated") or time.monotonic() - looked_at >= LOOKS_S:
-                    # The server looks whether it still has to be asked, and tells as an event that it has not.
+                    # The server checks whether the question is still needed, and sends an event if it is not.
                     self._connection.request("skills.question", questionId=question_id)
                     looked_at = time.monotonic()
             except ConnectionGone:
@@ -87,13 +87,13 @@ class SkillConsent:
 
     def _ask(self, running: SkillRun, words: str) -> str:
         question_id: str = self._connection.request("skills.ask", **running.place)["questionId"]
-        # No more than the id: any code in a kernel can write an output, so the card takes everything from the server.
+        # Only the id: any code in a kernel can write an output, so the card gets everything else from the server.
         card = {"schemaVersion": SCHEMA_VERSION, "questionId": question_id}
         self._show(f"{words}\n\n*Waits for your answer, here or in the Onyx skills panel.*", {MIME_TYPE: card})
         return question_id
 
     def _ask_anew(self, running: SkillRun, words: str) -> str:
-        """The question before it ended with its connection."""
+        """Asks again: the previous question ended with its connection."""
         self._connection.close()
         return self._ask(running, words)
 

@@ -1,4 +1,4 @@
-"""A form for a skill, in any front end that has widgets: fields from its schema, run, stop, progress, result.
+"""A form for a skill, in any front end with widgets: fields from its schema, run, stop, progress, result.
 
 It runs in a thread, so that the kernel stays free for the stop button and for other cells.
 """
@@ -26,7 +26,7 @@ from onyx_jupyter.magics.widget_library import note, widgets
 
 
 class SkillForm:
-    """`widget` is what is displayed; `wait` returns when nothing runs any more."""
+    """`widget` is what is displayed; `wait` returns when nothing is running."""
 
     def __init__(self, name: str, facts: KernelFacts, agent: str | None = None) -> None:
         """Raises: MagicError (no_server, ipywidgets, refused, no_notebook)."""
@@ -53,7 +53,7 @@ class SkillForm:
         self._describe()
 
     def run(self) -> None:
-        """Begins; a second one waits for the end of the first."""
+        """Starts a run; does nothing while one is in progress."""
         if self._thread is not None and self._thread.is_alive():
             return
         try:
@@ -68,7 +68,7 @@ class SkillForm:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends what runs, also what has no id yet; the form says so when it has ended."""
+        """Stops the current run, even if it has no id yet; the form shows when it has ended."""
         self._stopping.set()
         self.stop_button.disabled = True
         running = self._running
@@ -76,7 +76,7 @@ class SkillForm:
             self._stop(running.run_id)
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Whether nothing runs any more."""
+        """Whether nothing is running any more."""
         if self._thread is not None:
             self._thread.join(timeout_s)
         return self._thread is None or not self._thread.is_alive()
@@ -100,14 +100,14 @@ class SkillForm:
             self._set_running(False)
 
     def _begun(self, run_id: str) -> None:
-        """Stop may have been pressed before anybody knew the id."""
+        """Stop may have been pressed before the id was known."""
         if self._stopping.is_set():
             self._stop(run_id)
 
     def _stop(self, run_id: str) -> None:
         try:
             self._ask(lambda connection: stop(connection, run_id))
-        except MagicError as error:  # it goes on as far as anybody knows, so it can be stopped again
+        except MagicError as error:  # it may still be running, so it can be stopped again
             self.status.value = note(str(error), is_problem=True)
             self.stop_button.disabled = self._running is None
 
@@ -133,7 +133,7 @@ class SkillForm:
             self._show_state("ready", None)
 
     def _show_as_it_is_now(self, refusal: MagicError) -> None:
-        """What was refused is mostly a version that is no more: the next yes has to be for what one can read."""
+        """A refusal mostly means that the version is outdated: the next yes has to be for the text that is shown."""
         with contextlib.suppress(MagicError):
             self._describe()
         self.status.value = note(str(refusal), is_problem=True)
@@ -143,7 +143,7 @@ class SkillForm:
         shown = self._ask(lambda connection: SkillRun(connection, self._name, self._agent).describe())
         self._skill: Mapping[str, Any] = shown["skill"]
         described = (self._skill.get("parameters") or {}).get("fields", ())
-        if described != self._described:  # else what was typed stays
+        if described != self._described:  # otherwise the entered values stay
             self._described = described
             self.fields = {field["name"]: form_field(field) for field in described}
         self._title.value = f"<b>{html.escape(self._name)}</b> {note(self._skill['description'])}"
@@ -176,6 +176,6 @@ class SkillForm:
 
 
 def _source(shown: Mapping[str, Any]) -> str:
-    """What one trusts: the change since the last time, or all of it."""
+    """The text to be trusted: the change since the last time, or all of it."""
     text = html.escape(shown.get("diff") or shown["text"])
     return f'<pre style="max-height: 320px; overflow: auto">{text}</pre>'

@@ -1,4 +1,4 @@
-"""Runs a skill notebook on the server and follows it to its result. It shows nothing and asks nobody."""
+"""Runs a skill notebook on the server and follows it to its result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POLL_S = 1.0
 
 @dataclass(frozen=True)
 class SkillResult:
-    """`run` is the run as `skills.runs` gives it; `outputs` are nbformat 4 outputs."""
+    """`run` is the run as in `skills.runs`; `outputs` are nbformat 4 outputs."""
 
     run: Mapping[str, Any]
     outputs: list[dict[str, Any]]
@@ -31,7 +31,7 @@ class SkillResult:
 
     @property
     def copy(self) -> str:
-        """Where the executed notebook is, as JupyterLab opens it, else its full path."""
+        """The path of the executed notebook, as JupyterLab opens it, else its full path."""
         return str(self.run.get("copyPath") or self.run["copyLocation"])
 
 
@@ -47,7 +47,7 @@ class SkillRun:
     def describe(self) -> dict[str, Any]:
         """`skills.get`: the skill with its state and fields, its text, and what changed.
 
-        Raises: Refused; MagicError (no_notebook) where it is none that can be run.
+        Raises: Refused; MagicError (no_notebook) if it cannot be run as a notebook.
         """
         shown = self._connection.request("skills.get", name=self._name, **self._agent)
         if shown["skill"]["kind"] == "tool":
@@ -62,11 +62,11 @@ class SkillRun:
 
     @property
     def place(self) -> dict[str, Any]:
-        """`name` and, where one was chosen, `agentId`: how the server knows the skill."""
+        """`name` and, if one was chosen, `agentId`: how the server identifies the skill."""
         return {"name": self._name, **self._agent}
 
     def trust(self, digest: str) -> None:
-        """That version counts from now on. Raises: Refused where it is another one by now."""
+        """Trusts that version. Raises: Refused if the skill has changed since."""
         self._connection.request("skills.trust", name=self._name, hash=digest, **self._agent)
 
     def run(
@@ -76,9 +76,9 @@ class SkillRun:
         progress: Callable[[str, float], None],
         begun: Callable[[str], None] = lambda run_id: None,
     ) -> SkillResult:
-        """The result, however it ended; `progress` gets a line and the share that is done, `begun` the run's id.
+        """The result, however it ended; `progress` gets a line and the completed share, `begun` the run's id.
 
-        `path` is the notebook in whose folder it runs. Raises: Refused, ConnectionGone.
+        It runs in the folder of the notebook `path`. Raises: Refused, ConnectionGone.
         """
         place = {} if path is None else {"path": path}
         asked = {"name": self._name, "parameters": dict(parameters), **place, **self._agent}
@@ -89,7 +89,7 @@ class SkillRun:
             try:
                 event = self._connection.next_event(_POLL_S)
                 is_silent = event is None and time.monotonic() - heard_at >= SILENCE_S
-                if is_silent and self._is_over():  # its end was not told, or a connection that is dead looks alive
+                if is_silent and self._is_over():  # the end was missed, or a dead connection looks alive
                     break
             except ConnectionGone:
                 if patiently(self._is_over_anew, RECONNECT_S):
@@ -108,7 +108,7 @@ class SkillRun:
         return SkillResult(result["run"], result["outputs"], result["text"])
 
     def began(self) -> bool:
-        """Whether it did, also where an interrupt came before the answer. Raises: Refused, ConnectionGone."""
+        """Whether it began, even if an interrupt came before the answer. Raises: Refused, ConnectionGone."""
         late = self._connection.late_answer("skills.run", STOP_S)
         self.run_id = late["runId"] if late is not None else self.run_id
         return bool(self.run_id)
@@ -118,13 +118,13 @@ class SkillRun:
         return self._is_over()
 
     def _is_over(self) -> bool:
-        """Also where the server does not know it any more."""
+        """Also true if the server no longer knows it."""
         runs = self._connection.request("skills.runs", timeout_s=CHECK_S, name=self._name)["runs"]
         return not any(run["runId"] == self.run_id and run["status"] == "running" for run in runs)
 
 
 def stop(connection: ServerConnection, run_id: str) -> bool:
-    """Whether it was still going on. Raises: ConnectionGone."""
+    """Whether it was still running. Raises: ConnectionGone."""
     return bool(connection.request("skills.stop", timeout_s=STOP_S, runId=run_id)["ok"])
 
 

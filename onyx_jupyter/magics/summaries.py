@@ -1,4 +1,4 @@
-"""What a variable looks like to a model: short, within a bound, without copying it. It imports no library for that."""
+"""A variable as a model sees it: short, bounded, without copying it or importing a library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CELL_CHARS = 60
 
 
 def summary(value: Any) -> str:
-    """Text and numbers as they are; a frame by its shape, columns and first rows; all else by its bounded `repr`."""
+    """Text and numbers unchanged; a frame as its shape, columns and first rows; everything else as a bounded `repr`."""
     if isinstance(value, str):
         return _cut(value, MAX_TEXT_CHARS)
     if isinstance(value, bool | int | float | complex) or value is None:
@@ -53,7 +53,7 @@ def _frame(frame: Any) -> str:
 
 
 def _first_rows(frame: Any, names: list[str]) -> str:
-    """A Markdown table: of the first rows alone, whatever the frame holds."""
+    """A Markdown table of only the first rows, whatever the frame holds."""
     head = frame.head(_HEAD_ROWS)
     if hasattr(head, "itertuples"):
         rows = [list(row)[: len(names)] for row in head.itertuples(index=False, name=None)]

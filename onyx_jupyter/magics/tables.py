@@ -1,4 +1,4 @@
-"""Reads the first table of an answer, Markdown or CSV, and makes a frame of it. pandas is imported only for that."""
+"""Reads the first table of an answer, Markdown or CSV, into a frame. pandas is imported only for that."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MARKUP = re.compile(r"^(\*\*|__|`)(.*)\1$")
 
 
 class ShapeError(Exception):
-    """An answer that does not have the shape it was asked for; the message says what is wrong with it."""
+    """An answer without the requested shape; the message says what is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def first_table(text: str) -> Table:
 
 
 def as_frame(table: Table) -> Any:
-    """A pandas DataFrame; columns that hold nothing but numbers become numbers, empty cells missing values."""
+    """A pandas DataFrame; columns with only numbers become numeric, empty cells missing values."""
     try:
         import pandas as pd
     except ImportError as error:

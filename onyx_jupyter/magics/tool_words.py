@@ -1,4 +1,4 @@
-"""How a tool call reads as one line of Markdown, from the label that it comes with. It reads no tool's output."""
+"""A tool call as one line of Markdown, made from its label."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ToolWords:
 
 
 def tool_words(tool: str, label: Mapping[str, Any] | None, arguments: Mapping[str, Any], *, is_over: bool) -> ToolWords:
-    """What the call does, or did where it is over; one without a label that is known is known by its name."""
+    """What the call does, or did if it is over; a call without a known label is shown by its name."""
     verb = words_of(label["action"], label.get("count"), is_over=is_over) if label else None
     if label is None or verb is None:
         value = next((value for value in arguments.values() if isinstance(value, str)), "")
@@ -46,18 +46,18 @@ def _plain(tool: str) -> str:
 
 
 def code(text: str) -> str:
-    """Text as inline code, whatever backticks it holds."""
+    """Text as inline code, whatever backticks it contains."""
     ticks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     space = " " if text[:1] == "`" or text[-1:] == "`" else ""
     return f"{ticks}{space}{text}{space}{ticks}"
 
 
 def block(text: str, language: str = "") -> str:
-    """Text as a fenced block, whatever fences it holds."""
+    """Text as a fenced block, whatever fences it contains."""
     ticks = "`" * max(3, max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     return f"{ticks}{language}\n{text}\n{ticks}"
 
 
 def escaped(text: str) -> str:
-    """Text that means nothing in Markdown or HTML."""
+    """Text without special meaning in Markdown or HTML."""
     return re.sub(r"([\\`*_{}\[\]<>()#+!|$~])", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""Sends one question and sees its turn through: shows it, asks the person, stops it. It never decides by itself."""
+"""Sends one question and follows its turn: shows it, asks the user, stops it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IN_THE_CARD = "*Waits for your answer, here or in the Onyx sidebar.*"
 
 @dataclass(frozen=True)
 class Question:
-    """What is sent: the words, the session that gets them, the kernel that asks, and what was chosen for it."""
+    """What is sent: the words, the session that gets them, the kernel that asks, and the options."""
 
     session_key: str
     message: str
@@ -35,7 +35,7 @@ class Question:
 
 
 class Turn:
-    """One question on its way to its answer."""
+    """One question until its answer is complete."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Turn:
         *,
         patience_s: float = RECONNECT_S,
     ) -> None:
-        """`patience_s` is how long a server that has gone is waited for."""
+        """`patience_s` is how long to wait for a server that has gone."""
         self._patience_s = patience_s
         self._connection = connection
         self._question = question
@@ -60,7 +60,7 @@ class Turn:
         self._late_end: tuple[Mapping[str, Any], list[dict[str, Any]]] | None = None
 
     def run(self) -> TurnState:
-        """The turn, once it has ended well. Raises: MagicError (stopped, failed, no_server, refused)."""
+        """The turn, if it ended well. Raises: MagicError (stopped, failed, no_server, refused)."""
         try:
             self._send()
             self._follow()
@@ -81,7 +81,7 @@ class Turn:
                 sessionKey=question.session_key,
                 message=question.message,
                 fromKernel=dict(question.kernel),
-                whenBusy="followup",  # what goes on there is somebody else's: this question has a turn of its own
+                whenBusy="followup",  # a run there has another origin: this question gets its own turn
                 **chosen,
             )
         except ConnectionGone as error:
@@ -91,7 +91,7 @@ class Turn:
             self._state.notice = "Waits for the answer before it"
         self._view.show(now=True)
 
-    # ── while it goes on ────────────────────────────────────────────────────────────────────────────
+    # ── while it runs ───────────────────────────────────────────────────────────────────────────────
 
     def _follow(self) -> None:
         heard_at = time.monotonic()
@@ -135,7 +135,7 @@ class Turn:
                 self._ask_question(waiting)
 
     def _has_card(self) -> bool:
-        """Whether a front end of ours has the notebook open: then the card in the output asks."""
+        """Whether one of our front ends has the notebook open: then the card in the output asks."""
         shown: bool = self._connection.request("client.shows", kernelId=self._question.kernel["kernelId"])["shown"]
         return shown
 
@@ -162,7 +162,7 @@ class Turn:
         self._answer(asked["questionId"], "questions.answer", questionId=asked["questionId"], answer=words)
 
     def _answer(self, waiting_id: str, method: str, **params: Any) -> None:
-        """A server closes a connection that is silent for long: where the person thought, it is opened once more."""
+        """A server closes a connection that is silent for long: if the user took that long, it is reopened once."""
         self._view.show(now=True)
         try:
             try:
@@ -174,13 +174,13 @@ class Turn:
             self._tries[waiting_id] += 1
             if refused.reason not in _ANSWERED and self._tries[waiting_id] < _TRIES:
                 self._state.notice = str(refused)
-                return  # nothing was decided: the person is asked again
+                return  # nothing was decided: the user is asked again
         self._asked.add(waiting_id)
 
-    # ── where the connection breaks ─────────────────────────────────────────────────────────────────
+    # ── if the connection breaks ────────────────────────────────────────────────────────────────────
 
     def _come_back(self) -> None:
-        """Connects again and goes on where it broke. Raises: MagicError (no_server) where the server stays away."""
+        """Reconnects and continues from there. Raises: MagicError (no_server) if the server stays away."""
         self._state.notice = "The connection to the server broke, trying again"
         self._view.show(now=True)
         try:
@@ -192,7 +192,7 @@ class Turn:
         self._state.notice = ""
 
     def _subscribe(self) -> None:
-        """From the next event on; from the turn's first one where the server was started since it was asked."""
+        """From the next event on; from the turn's first one if the server was started after the question was sent."""
         connection, key = self._connection, self._question.session_key
         connection.close()
         uptime_s = connection.request("health.check")["uptime"]
@@ -202,9 +202,9 @@ class Turn:
         entries = connection.request("chat.history", sessionKey=key)["messages"]
         mine = [entry for entry in entries if (entry.get("meta") or {}).get("runId") == self._state.run_id]
         ends = [entry["meta"] for entry in mine if entry["meta"].get("kind") == "run_end"]
-        # What was missed and is still kept comes as events first; only where that does not end it, this does.
+        # Missed events that are still kept come first; this is used only if none of them ends the turn.
         self._late_end = (ends[-1], mine) if ends else None
-        if is_new and not ends:  # it goes on there, and all of it is told once more
+        if is_new and not ends:  # it is still running there, and all of it is sent once more
             self._state.begin_again()
             self._asked.clear()
 
@@ -217,7 +217,7 @@ class Turn:
         self._state.stop(end.get("outcome", "interrupted"), str(end.get("message") or ""))
 
     def _stop(self) -> None:
-        """Over a new connection: the interrupt may have come in the middle of a frame."""
+        """Uses a new connection: the interrupt may have come in the middle of a frame."""
         problem = ""
         try:
             late = self._connection.late_answer("chat.send", STOP_S)

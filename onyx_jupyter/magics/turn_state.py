@@ -1,4 +1,4 @@
-"""A turn as its events tell it: what was said, each call in one line, what waits, how it ended. It shows nothing."""
+"""A turn's state, built from its events: what was said, each call in one line, what is waiting, how it ended."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ class Said:
 
 @dataclass
 class Step:
-    """One tool call; `note` is its newest line, why it failed, or what a person said; `happened` where it is over.
+    """One tool call; `note` is its newest line, why it failed, or what the user said; `happened` applies once it is
+    over.
 
-    `label` is what it does, as the server says it.
+    `label` is what it does, from the server.
     """
 
     call_id: str
@@ -40,7 +41,7 @@ class Step:
 
     @property
     def words(self) -> ToolWords:
-        """A call that was denied, stopped or not possible never happened, so it does not read as done."""
+        """A call that was denied, stopped or impossible never happened, so it does not read as done."""
         is_over = self.happened and self.status in ("ok", "failed")
         return tool_words(self.tool, self.label, self.arguments, is_over=is_over)
 
@@ -55,9 +56,9 @@ Part = Said | Step | Plan
 
 @dataclass
 class TurnState:
-    """One run. `waiting` are the approvals and questions that a person has not answered, by their id.
+    """One run. `waiting` are the unanswered approvals and questions, by id.
 
-    The newest plan is a part, where the first one was.
+    The newest plan is a part, in the place of the first one.
     """
 
     run_id: str = ""
@@ -75,7 +76,7 @@ class TurnState:
 
     @property
     def answer(self) -> str:
-        """The last thing said; the whole text where nothing came piece by piece."""
+        """The last thing said; the whole text if it did not arrive in pieces."""
         last = self.parts[-1] if self.parts else None
         return last.text if isinstance(last, Said) else self.text
 
@@ -89,7 +90,7 @@ class TurnState:
             case "chat.thought":
                 return self._think(data)
             case "tool.started" if data["tool"] == PLAN_TOOL:
-                self._planning[data["callId"]] = data["input"]  # shown when it has been taken
+                self._planning[data["callId"]] = data["input"]  # shown when it succeeds
                 return False
             case "tool.started":
                 known = {"label": data["activity"]} if data.get("activity") else {}
@@ -126,12 +127,12 @@ class TurnState:
         return True
 
     def stop(self, status: Status, problem: str = "") -> None:
-        """Ends it from this side: the server could not say how it ended."""
+        """Ends it on this side: the server could not say how it ended."""
         self._end(status)
         self.problem = problem
 
     def begin_again(self) -> None:
-        """Forgets what came: all of it comes once more."""
+        """Discards what came: all of it will come again."""
         self.parts.clear()
         self.waiting.clear()
         self._planning.clear()
@@ -145,7 +146,7 @@ class TurnState:
             self.parts.append(Said(text))
 
     def _think(self, data: Mapping[str, Any]) -> bool:
-        """That it thinks is shown, and never what; words of the answer that were thought go."""
+        """Shows that it thinks, never what; words of the answer that turned out to be thought are removed."""
         before, self.notice = self.notice, "" if "seconds" in data else THINKING
         last = self.parts[-1] if self.parts else None
         if not data.get("wasSaid") or not isinstance(last, Said):

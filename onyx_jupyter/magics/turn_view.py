@@ -1,4 +1,4 @@
-"""A turn in one display that is updated as it goes: HTML for every front end, and data for ours. It asks nobody."""
+"""A turn in one display that is updated as it runs: HTML for every front end, and data for ours."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHARS_PER_S = 40_000
 
 
 class Publisher(Protocol):
-    """IPython's own way to the front end."""
+    """IPython's interface to the front end."""
 
     def publish(
         self,
@@ -33,7 +33,7 @@ class Publisher(Protocol):
 
 
 class TurnView:
-    """Shows a state, at most as often as a front end can take it. `is_live` False shows it once, at its end."""
+    """Shows a state, at most as often as a front end can handle. `is_live` False shows it once, at its end."""
 
     def __init__(self, publisher: Publisher, state: TurnState, session_key: str, *, is_live: bool = True) -> None:
         self.state = state
@@ -47,7 +47,7 @@ class TurnView:
         self._more = ""
 
     def show(self, *, now: bool = False, more: str = "") -> None:
-        """Shows what there is; `now` at once, with Markdown that stands below it until the next time."""
+        """Shows the current state; `now` at once, with the Markdown `more` below it until the next call."""
         self._more = more
         self._is_late = True
         if now or self._is_due():
@@ -60,7 +60,7 @@ class TurnView:
 
     @property
     def wait_s(self) -> float:
-        """How long one may wait for news before there is something to show."""
+        """How long to wait for news at most before something has to be shown."""
         return max(0.02, self._shown_at + self._interval_s() - time.monotonic()) if self._is_late else 1.0
 
     def _is_due(self) -> bool:

@@ -1,4 +1,4 @@
-"""ipywidgets, imported when somebody wants a widget. It is never needed for the magics."""
+"""ipywidgets, imported only for a widget. The magics do not need it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onyx_jupyter.errors import MagicError
 
 
 def widgets() -> Any:
-    """The module. Raises: MagicError (ipywidgets) where it is not installed in this kernel."""
+    """The module. Raises: MagicError (ipywidgets) if it is not installed in this kernel."""
     try:
         import ipywidgets
     except ImportError as error:

@@ -1,1 +1,1 @@
-"""What an agent remembers: Markdown files that the user owns. Whatever is derived from them can be made again."""
+"""What an agent remembers: Markdown files that the user owns. Anything derived from them can be rebuilt."""

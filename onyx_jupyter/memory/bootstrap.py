@@ -1,4 +1,4 @@
-"""The agent's own files that belong into every prompt, within their caps. It never changes one."""
+"""Reads the agent's own files that go into every prompt, within their size caps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_BOOTSTRAP_CHARS = 60_000
 
 
 def read_bootstrap_files(workspace: Path) -> Sequence[BootstrapFile]:
-    """In the prompt's order; one over its cap ends with a line that says so."""
+    """In prompt order; a file over its cap ends with a line that says so."""
     texts = [(name, _own_text(name, workspace)) for name in BOOTSTRAP_FILES]
     found: list[BootstrapFile] = []
     room = MAX_BOOTSTRAP_CHARS
@@ -28,7 +28,7 @@ def read_bootstrap_files(workspace: Path) -> Sequence[BootstrapFile]:
 
 
 def within_cap(name: str, text: str, cap: int) -> BootstrapFile:
-    """The file, cut where it is over its cap; the last line then says so."""
+    """The file, cut at its cap; the last line then says so."""
     left_out = max(0, len(text) - cap)
     if left_out:
         text = f"{text[:cap]}\n[… {left_out} more characters of {name} are not shown here …]\n"
@@ -36,10 +36,10 @@ def within_cap(name: str, text: str, cap: int) -> BootstrapFile:
 
 
 def _own_text(name: str, workspace: Path) -> str:
-    """What lies elsewhere is another agent's, or nothing that its person wrote for this one."""
+    """The file's text, only from inside the workspace: a file elsewhere may belong to another agent."""
     try:
         real = (workspace / name).resolve()
-    except (OSError, RuntimeError):  # links that lead round in a circle
+    except (OSError, RuntimeError):  # a loop of links
         return ""
     if workspace in real.parents:
         return _text(name, real)
@@ -47,9 +47,9 @@ def _own_text(name: str, workspace: Path) -> str:
 
 
 def _text(name: str, file: Path) -> str:
-    """Empty where there is nothing to say or nothing that can be read: a prompt is made all the same."""
+    """Empty if the file is missing or blank; an unreadable file yields a note, so that the prompt is still built."""
     try:
-        text = utf8(file.name, read_bytes(file)) if file.is_file() else ""  # NUL or not: it is the person's own
+        text = utf8(file.name, read_bytes(file)) if file.is_file() else ""  # NUL is allowed: it is the user's own file
     except (StorageError, ToolError) as error:
         return f"[{name} could not be read: {error}]"
     return text if text.strip() else ""

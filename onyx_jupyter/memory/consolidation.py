@@ -1,6 +1,6 @@
-"""The words in which a model is asked what of a conversation to remember, and how its answer is read. It asks nobody.
+"""The prompt that asks a model what to remember of a conversation, and the parser for its answer.
 
-What comes back are operations on MEMORY.md and a line for HISTORY.md: wishes, which still have to be checked.
+The answer is a list of operations on MEMORY.md and a line for HISTORY.md: requests that still have to be checked.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ was."""
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a model would like to remember, not checked yet."""
+    """What a model proposes to remember, not checked yet."""
 
     operations: tuple[Operation, ...]
     history: str
 
 
 class UnreadableAnswer(ValueError):
-    """The answer is not in the agreed form; the message says what is wrong with it, to the model."""
+    """The answer does not have the required form; the message tells the model what is wrong with it."""
 
 
 class _Form(BaseModel):
@@ -101,9 +101,9 @@ class _Answer(BaseModel):
 def request_text(
     turns: Sequence[Turn], memory: str, mark: str, most: int, today: date, complaint: str | None = None
 ) -> str:
-    """What the model is asked, within so many tokens. `mark` is a word that no text in there can know.
+    """The prompt, at most `most` tokens long. `mark` is a word that no text in it can know.
 
-    `complaint` says what was wrong with its first try.
+    `complaint` says what was wrong with the first answer.
     """
     entries = "\n".join(_entry(number, item, mark) for number, item in enumerate(anatomy(memory).items, 1))
     sections = ", ".join(dict.fromkeys(section.title for section in anatomy(memory).sections if section.level > 1))
@@ -121,7 +121,7 @@ def request_text(
 
 
 def read_answer(answer: str, turns: Sequence[Turn], memory: str) -> Wishes:
-    """The wishes, with entries and turns by what they are instead of by number. Raises: UnreadableAnswer."""
+    """The proposed changes, with entries and turns resolved from their numbers. Raises: UnreadableAnswer."""
     found = _FENCED.fullmatch(answer) or _PLACED.fullmatch(answer)
     if found is None:
         raise UnreadableAnswer("It is not one JSON object.")

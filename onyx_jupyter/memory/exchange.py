@@ -1,7 +1,7 @@
-"""New content in place of what a memory file holds: one change at a time, and what it held is kept first.
+"""Replaces the content of memory files: one change at a time, and the old content is kept first.
 
-It never decides what is written. What an editor saves meanwhile is found as the new content takes its place, and what
-a write that was killed has left goes back, or into the versions, before anything else is done.
+If an editor saves meanwhile, this is noticed when the content is swapped. What a killed write left behind is restored,
+or kept as a version, before anything else is done.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from onyx_jupyter.storage.versions import checksum_of
 log = logging.getLogger(__name__)
 LOCK_S = 10.0
 _LOCK = ".memory.lock"
-# An editor that empties a file before it fills it is done by then.
+# By then, an editor that empties a file before it fills it is done.
 _PAUSES_S = (0.01, 0.03, 0.1, 0.2)
 
 
 @contextmanager
 def held(root: Path, wait_s: float | None = None) -> Iterator[None]:
-    """Nobody else changes a memory file below that folder through Onyx, in this process or another.
+    """Locks the memory files below that folder against other changes through Onyx, in any process.
 
-    Blocks for at most `wait_s` seconds, `LOCK_S` where None. Raises: StorageError.
+    Blocks for at most `wait_s` seconds, `LOCK_S` if None. Raises: StorageError.
     """
     wait_s = LOCK_S if wait_s is None else wait_s
     release = taken(root, wait_s)
@@ -50,7 +50,7 @@ def held(root: Path, wait_s: float | None = None) -> Iterator[None]:
 
 
 def taken(root: Path, wait_s: float = 0) -> Callable[[], None] | None:
-    """Holds that folder and gives what lets go of it, in whichever thread; None where somebody else holds it still.
+    """Locks that folder and returns the function that unlocks it, from any thread; None if it is still locked.
 
     Raises: StorageError.
     """
@@ -65,19 +65,18 @@ def taken(root: Path, wait_s: float = 0) -> Callable[[], None] | None:
 
 
 class Exchange:
-    """Every method blocks, and belongs into a worker thread."""
+    """Every method blocks: call them in a worker thread."""
 
     def __init__(self, folder: MemoryFolder, kept: KeptVersions) -> None:
         self._folder = folder
         self._kept = kept
 
     def note(self, path: str, real: Path, *, is_held: bool = False) -> FileVersion | None:
-        """Keeps what the file holds now, where nobody here wrote it, as its person's version; the newest version.
+        """Keeps content that Onyx did not write as the user's version. Returns the newest version.
 
-        `is_held`: the caller holds the file's root. Where not even its folder is there (a drive that is not mounted),
-        it was deleted by nobody, and nothing is made.
-
-        Raises: ToolError where it is too large, StorageError.
+        `is_held`: the caller holds the root's lock. If even the file's folder is missing (an unmounted drive), the file
+        does not count as deleted, and nothing is created.
+        Raises: ToolError if it is too large, StorageError.
         """
         root = self._folder.root_of(real)
         if not root.is_dir():
@@ -95,9 +94,9 @@ class Exchange:
         session_key: str | None,
         restored: int | None = None,
     ) -> FileVersion | None:
-        """The content in place of the one with that checksum; None takes the file as it is.
+        """Replaces the content that has that checksum; None accepts the file as it is.
 
-        Raises: MemoryConflict where the file holds something else, ToolError, StorageError.
+        Raises: MemoryConflict if the file holds something else, ToolError, StorageError.
         """
         with held(self._folder.root_of(real)):
             noted = self._note(path, real, based_on)
@@ -111,9 +110,9 @@ class Exchange:
         author: MemoryAuthor,
         session_key: str | None,
     ) -> FileVersion | None:
-        """What `reworked` makes of the file's content; of the newer one where somebody saves meanwhile.
+        """Writes what `reworked` makes of the content; starts over if someone saves meanwhile.
 
-        Raises: MemoryConflict where it changes again and again, ToolError, StorageError.
+        Raises: MemoryConflict if the file keeps changing, ToolError, StorageError.
         """
         with held(self._folder.root_of(real)):
             for pause_s in (*_PAUSES_S, None):
@@ -138,7 +137,7 @@ class Exchange:
         author: MemoryAuthor,
         session_key: str | None,
     ) -> Iterator[Check]:
-        """Around another's writing of `data`; it gets what to call with that which the content replaces.
+        """Wraps another writer's write of `data`; yields a check to call with the content that is replaced.
 
         Raises: as `put`.
         """
@@ -156,7 +155,7 @@ class Exchange:
         return noted
 
     def _clear(self, folder: Path) -> None:
-        """What writes that were killed or failed have left in that folder; nothing of it goes that is not kept."""
+        """Clears what killed or failed writes left in that folder; deletes nothing that is not kept."""
         for left in leftovers(folder):
             path = self._folder.name_of(left.file)
             if path is None:
@@ -173,7 +172,7 @@ class Exchange:
                 return
             content = content_at(str(left.place))
             if content is None or self._kept.keep(path, left.file, content) is None:
-                return  # no versions are kept here
+                return  # no versions are kept
         left.place.unlink(missing_ok=True)
 
     def _put(
@@ -192,7 +191,7 @@ class Exchange:
 
 
 def _refuse_other(path: str, noted: Noted) -> Check:
-    """Raises: MemoryConflict for what is not as it was noted."""
+    """A check that raises MemoryConflict if the content is not as it was noted."""
 
     def check(now: bytes | None) -> None:
         if now != noted.content:

@@ -1,7 +1,7 @@
-"""`facts.jsonl` as text: read into facts, added to, made compact. It never touches the disk.
+"""`facts.jsonl` as text: parses it into facts, appends states, compacts it.
 
-Each line is a state of one fact, and the last one of an id counts. Fields that nobody here knows stay with their fact,
-and lines that are no fact stay as they are.
+Each line is a state of one fact, and the last one for an id counts. Unknown fields stay with their fact, and lines that
+are not facts stay as they are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from onyx_jupyter.storage.jsonl import decode_line, encode_line
 
 SCHEMA_VERSION = 1
 GENERAL = "general"
-# Above these the file is made compact: each fact once.
+# Above these the file is compacted: each fact once.
 _SPARE_LINES = 50
 _LINES_A_FACT = 2
 _ID = re.compile(r"[\w.-]{1,40}")
@@ -28,10 +28,10 @@ _AUTHORS: tuple[MemoryAuthor, ...] = get_args(MemoryAuthor)
 
 @dataclass(frozen=True, slots=True)
 class FactLines:
-    """A file's facts by id, in the order of their first lines, and the number (from 1) of the last line of each.
+    """A file's facts by id, in the order of their first lines, and the number (from 1) of each one's last line.
 
-    `told` are the numbers of all lines that tell of it, in order; `raw` are the objects that the lines hold; `others`
-    the lines that are no fact; `last_number` the highest that an id was ever given.
+    `told`: the numbers of all lines about a fact, in order; `raw`: the objects in the lines; `others`: the lines that
+    are not facts; `last_number`: the highest ever used in an id.
     """
 
     facts: Mapping[str, Fact]
@@ -49,7 +49,7 @@ class FactLines:
 
 
 def read_facts(text: str) -> FactLines:
-    """Whatever the text holds; the mark with which some editors begin a file is no part of its first line."""
+    """Parses any text; a byte order mark is not part of the first line."""
     facts: dict[str, Fact] = {}
     numbers: dict[str, int] = {}
     told: dict[str, list[int]] = {}
@@ -76,7 +76,7 @@ def read_facts(text: str) -> FactLines:
 
 
 def fact_chunks(text: str) -> list[Chunk]:
-    """What can be found of the file: each fact that is true still, under its id, at its line."""
+    """The searchable part of the file: each fact that is still true, under its id, at its line."""
     found = read_facts(text)
     chunks = []
     for name, fact in found.facts.items():
@@ -87,14 +87,14 @@ def fact_chunks(text: str) -> list[Chunk]:
 
 
 def with_states(text: str, found: FactLines, changed: Iterable[Fact]) -> str:
-    """The text with the facts' new states at its end."""
+    """The text with the facts' new states appended."""
     lines = [_line({**found.raw.get(fact.id, {}), **_to_json(fact)}) for fact in changed]
     begin = text if not text or text.endswith("\n") else text + "\n"
     return begin + "".join(line + "\n" for line in lines)
 
 
 def compact(found: FactLines, without: Iterable[str] = ()) -> str:
-    """Each fact once, but those that go; and how far ids were given, so that none is given again."""
+    """Each fact once, except `without`; keeps the last number, so that no id is used twice."""
     gone = set(without)
     head = _line({"schema_version": SCHEMA_VERSION, "last_number": found.last_number})
     kept = [_line({**raw, **_to_json(found.facts[name])}) for name, raw in found.raw.items() if name not in gone]
@@ -124,7 +124,7 @@ def _to_json(fact: Fact) -> dict[str, Any]:
 
 
 def _fact(line: Mapping[str, Any]) -> Fact | None:
-    """None for what is no fact; what a person left out is filled in."""
+    """None if the line is not a fact; fills in what a person left out."""
     name, text, created = line.get("id"), line.get("fact"), _moment(line.get("created"))
     if not (isinstance(name, str) and _ID.fullmatch(name) and isinstance(text, str) and text.strip() and created):
         return None
@@ -148,8 +148,8 @@ def _fact(line: Mapping[str, Any]) -> Fact | None:
 
 
 def _number(value: Any) -> float:
-    """JSON's whole numbers may be larger than any float."""
-    return min(max(value, 0.0), 1.0) if value == value else 0.0  # only NaN is unlike itself
+    """Clamped to 0..1: JSON integers may be larger than any float."""
+    return min(max(value, 0.0), 1.0) if value == value else 0.0  # only NaN differs from itself
 
 
 def _moment(value: Any) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Finds the fact that a new one is about, by its words and by its meaning. It never changes a fact."""
+"""Finds the existing fact that a new one repeats or changes, by words and by meaning."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MAX_NEAR = 3
 
 @dataclass(frozen=True, slots=True)
 class Counterpart:
-    """`fact` says the same as the text or is changed by it, as `alike` tells; None where none is.
+    """`fact` says the same as the text or is changed by it, see `alike`; None if there is no such fact.
 
-    `near` are others that the text may have made untrue, the nearest first: nobody here can tell.
+    `near` are other facts that the text may have made untrue, nearest first; code alone cannot tell.
     """
 
     fact: Fact | None = None
@@ -32,7 +32,10 @@ class Counterpart:
 async def counterpart(
     facts: Sequence[Fact], text: str, embeddings: Embeddings | None, beside: Collection[str] = ()
 ) -> Counterpart:
-    """What the text is to these facts; those of the ids `beside` stay true with it, unless it says the same words."""
+    """How the text relates to these facts.
+
+    Facts in `beside` stay true with it, unless it says the same in the same words.
+    """
     if (same := same_words(facts, text)) is not None:
         return Counterpart(same, "same")
     others = [fact for fact in facts if fact.id not in beside]
@@ -50,7 +53,7 @@ async def counterpart(
 
 
 def same_words(facts: Sequence[Fact], text: str) -> Fact | None:
-    """The fact that says the same in the same words, the newest first."""
+    """The fact that says the same in the same words, newest first."""
     same_text = next((fact for fact in facts if fact.text.casefold() == text.casefold()), None)
     if same_text is not None:
         return same_text
@@ -67,7 +70,7 @@ def _near(
 
 
 async def _ranked(facts: Sequence[Fact], text: str, embeddings: Embeddings | None) -> Sequence[tuple[float, Fact]]:
-    """Each with its vector's cosine to the text's, the closest first; none where nobody embeds."""
+    """Each fact with the cosine of its vector and the text's, closest first; empty without an embedder."""
     if embeddings is None or not facts:
         return []
     texts = [text, *(fact.text for fact in facts)]

@@ -1,8 +1,8 @@
-"""Whether two facts say the same, whether the newer one changes the older, or neither. It never embeds.
+"""Decides from their words whether two facts say the same, or the newer one changes the older, or neither.
 
-Vectors lie close where texts are about the same thing, also where one denies the other or names another value:
-"left-handed" and "right-handed" are 0.98 alike, and one word more may turn a fact round in any language. What the words
-show therefore decides what a close pair means, and only what neither says more nor less is the same.
+Vectors are close if texts are about the same thing, even if one denies the other or names another value: "left-handed"
+and "right-handed" have a cosine of 0.98, and one more word may reverse a fact in any language. So the words decide what
+a close pair means, and only facts of which neither says more or less are the same.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from onyx_jupyter.memory.fact_vocabulary import (
 
 Likeness = Literal["same", "changed"]
 
-# A number, a word, or a sign that tells things apart (C and C++, < and >, a minus, a currency).
+# A number, a word, or a sign that makes a difference (C and C++, < and >, a minus, a currency).
 _WORD = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+|(?<!\w)-(?=\d)|[+<>=≤≥≠%#°*^~&@|$€£¥]+")
 _SHORT = 3
 _CONTRACTED = re.compile(r"n['\u2019]t\b")
@@ -44,11 +44,11 @@ _HALF = 0.5
 
 @dataclass(frozen=True, slots=True)
 class FactWords:
-    """A fact's words without case, accents, punctuation and words that say nothing here.
+    """A fact's words without case, accents, punctuation and words that carry no meaning here.
 
-    `values` are its numbers, weekdays, months and signs; `names` the other words that begin with a capital inside of
-    it, and those for a person; `words` what is neither empty, a value nor denies. `told` is all of it in its order: one
-    word for all that mean the same, and what denies and the user in their places, since these decide whose it is.
+    `values`: its numbers, weekdays, months and signs; `names`: the other capitalized words within it, and words for a
+    person; `words`: all that are not empty, a value or a denial. `told` is everything in order: one word for each group
+    of synonyms, with denials and the user at their places, since these decide whose fact it is.
     """
 
     words: tuple[str, ...]
@@ -79,7 +79,7 @@ def fact_words(text: str) -> FactWords:
 
 
 def likeness(older: FactWords, newer: FactWords, *, close: bool = False) -> Likeness | None:
-    """None where they are about different things; `close` says that their vectors nearly agree."""
+    """None if they are about different things; `close` says that their vectors nearly agree."""
     same_words = older.words == newer.words and bool(older.words)
     if not same_words and not close:
         return None
@@ -101,12 +101,12 @@ def are_near(older: FactWords, newer: FactWords) -> bool:
 
 
 def _says_the_same(older: FactWords, newer: FactWords) -> bool:
-    """Neither more nor less, in the same order or with its end put first."""
+    """Whether neither says more than the other, in the same order or rotated."""
     if not older.told or older.is_past != newer.is_past:
         return False
     if _beginning_with_the_user(older.told) == _beginning_with_the_user(newer.told):
         return True
-    # Of what names two values or one word twice ("Monday here, Tuesday there") the end belongs to what is before it.
+    # With two values, or one word twice ("Monday here, Tuesday there"), the end belongs to what precedes it.
     if len(older.values) > 1 or len(set(older.told)) < len(older.told):
         return False
     turned = (older.told[place:] + older.told[:place] for place in range(len(older.told)))
@@ -114,7 +114,7 @@ def _says_the_same(older: FactWords, newer: FactWords) -> bool:
 
 
 def _beginning_with_the_user(told: Sequence[str]) -> Sequence[str]:
-    """Who likes tea is the user, also where that is left out."""
+    """Adds the user as the subject if it was left out."""
     return told if told[:1] == (_USER,) else (_USER, *told)
 
 
@@ -136,7 +136,7 @@ def _told(found: Sequence[str]) -> Iterator[str]:
 
 
 def _value(word: str) -> str | None:
-    """A number, a weekday, a month or a sign, in one way of writing."""
+    """A number, a weekday, a month or a sign, normalized."""
     folded = _folded(word)
     if not folded[:1].isalpha() or folded in VALUES or (folded in VALUES_IN_CAPITALS and word[0].isupper()):
         return folded
@@ -144,7 +144,7 @@ def _value(word: str) -> str | None:
 
 
 def _meaning(word: str) -> str:
-    """The word that stands for all that mean the same."""
+    """The word that represents all its synonyms."""
     found = SYNONYMS.get(word)
     if found is None and len(word) > _SHORT + 1 and word.endswith("ing"):
         stem = word[:-3]
@@ -155,7 +155,7 @@ def _meaning(word: str) -> str:
 
 
 def _without_ending(word: str) -> str:
-    """English's s of a plural or a third person."""
+    """Without the English s of a plural or a third person."""
     return word[:-1] if len(word) > _SHORT and word.endswith("s") and not word.endswith("ss") else word
 
 

@@ -1,6 +1,6 @@
 """The facts of one agent: remembered, strengthened, changed and forgotten in its `memory/facts.jsonl`.
 
-The file is the truth, and every change of it a version. It never asks a model.
+The file is the source of truth, and every change to it is kept as a version.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """What was read, and the checksum on which a change of it is based."""
+    """The file as it was read, and the checksum on which a change is based."""
 
     text: str
     checksum: str
@@ -56,8 +56,8 @@ class _File:
 class FactStore:
     """Implements `protocols.Facts` over an agent's memory files.
 
-    `embeddings` tells which facts mean the same; without it, or while it fails, only the same words do. `redact` takes
-    secrets out of a text: one that holds some is refused.
+    `embeddings` finds facts with the same meaning; without it, or if it fails, only the same words match. `redact`
+    removes secrets from a text: a text that contains any is refused.
     """
 
     def __init__(
@@ -77,18 +77,18 @@ class FactStore:
     # ── reading ─────────────────────────────────────────────────────────────────────────────────────
 
     async def all(self) -> Sequence[Fact]:
-        """Every fact of the file, those that are true no more included. Raises: StorageError, ToolError."""
+        """Every fact in the file, including those that are no longer true. Raises: StorageError, ToolError."""
         return list((await asyncio.to_thread(self._file)).found.facts.values())
 
     async def matching(self, pattern: str) -> Sequence[KnownFact]:
-        """Also those that are true no more: a person who wants a thing forgotten means its past, too."""
+        """Includes facts that are no longer true: a user who wants something forgotten means its past, too."""
         moment = self._clock.now()
         return [known(fact, moment) for fact in _matches(await self.all(), pattern)]
 
     async def context(self, count: int = CONTEXT_FACTS, max_tokens: int = CONTEXT_TOKENS) -> Sequence[KnownFact]:
-        """The surest, as many as `max_tokens` hold, in the order in which they were told; none that would steer.
+        """The surest facts that fit into `max_tokens`, oldest first; leaves out any that would steer the model.
 
-        Never raises: an unreadable file is told in the log.
+        Never raises: an unreadable file is only logged.
         """
         try:
             found = await asyncio.to_thread(self._as_read)
@@ -99,7 +99,7 @@ class FactStore:
         chosen: list[Fact] = []
         for fact in surest(found.facts.values(), moment, count):
             if len(fact.text) > MAX_FACT_CHARS or self._why_refused(fact.text):
-                continue  # somebody wrote it into the file by hand
+                continue  # written into the file by hand
             max_tokens -= text_tokens(f"- {fact.id} {fact.created_at:%Y-%m-%d}: {fact.text}\n")
             if max_tokens < 0:
                 break
@@ -120,10 +120,10 @@ class FactStore:
         session_key: str | None = None,
         turn: str | None = None,
     ) -> FactKept:
-        """Raises: ToolError where the text is refused, no such id is there or another would end, StorageError."""
+        """Raises: ToolError if the text is refused, the id is unknown or another fact would end, StorageError."""
         text, category = self._checked(text), self._checked_category(category)
 
-        for _ in range(_ATTEMPTS):  # where somebody else was faster, anew from the file as it is then
+        for _ in range(_ATTEMPTS):  # retry with the new content if the file has changed meanwhile
             file = await asyncio.to_thread(self._file)
             moment = self._clock.now()
             pair = await self._pair(file, text, replaces, beside)
@@ -149,7 +149,7 @@ class FactStore:
         raise _contended()
 
     async def foreseen(self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()) -> FactForeseen:
-        """As things stand; what an embedder knows may be different a moment later. Raises: as `remember`."""
+        """What `remember` would do now; the embedder may judge differently a moment later. Raises: as `remember`."""
         text, file = self._checked(text), await asyncio.to_thread(self._file)
         pair = await self._pair(file, text, replaces, beside)
         if pair.fact is None:
@@ -157,7 +157,7 @@ class FactStore:
         return FactForeseen("changed" if pair.alike == "changed" else "reinforced", known(pair.fact, self._clock.now()))
 
     async def forget(self, ids: Sequence[str], *, session_key: str | None = None) -> Sequence[KnownFact]:
-        """The file is made anew without them; its former state stays a version. Raises: ToolError, StorageError."""
+        """Rewrites the file without these facts; the old state stays as a version. Raises: ToolError, StorageError."""
         for _ in range(_ATTEMPTS):
             file = await asyncio.to_thread(self._file)
             moment = self._clock.now()
@@ -169,10 +169,10 @@ class FactStore:
                 return gone
         raise _contended()
 
-    # ── inside ──────────────────────────────────────────────────────────────────────────────────────
+    # ── internals ───────────────────────────────────────────────────────────────────────────────────
 
     async def _pair(self, file: _File, text: str, replaces: str | None, beside: Collection[str]) -> Counterpart:
-        """The fact that is told again or changed by the text."""
+        """The fact that the text repeats or changes."""
         moment = self._clock.now()
         true = [one for one in file.found.facts.values() if one.is_true_still and not is_worn_out(one, moment)]
         if replaces:
@@ -198,7 +198,7 @@ class FactStore:
         return injected_words(text)
 
     def _checked_category(self, category: str | None) -> str | None:
-        """One word or a few; None where nothing was said."""
+        """One word or a few; None if not given."""
         category = " ".join((category or "").casefold().split())
         if not category:
             return None
@@ -214,7 +214,7 @@ class FactStore:
         return True
 
     def _file(self) -> _File:
-        """As it is now; what was changed outside of Onyx becomes a version with the next change."""
+        """The current file; changes made outside of Onyx become a version with the next change."""
         real = self.memory.folder.resolve(FACTS_FILE)
         if not real.is_file():
             return _File("", NO_FILE, read_facts(""))
@@ -223,7 +223,7 @@ class FactStore:
         return _File(text, checksum_of(raw), read_facts(text))
 
     def _as_read(self) -> FactLines:
-        """Read anew only where the file has changed: a prompt is built before every answer."""
+        """Reads again only if the file has changed: a prompt is built before every answer."""
         real = self.memory.folder.resolve(FACTS_FILE)
         try:
             status = real.stat()
@@ -236,7 +236,7 @@ class FactStore:
 
 
 def _remembered(file: _File, fact: Fact, pair: Counterpart, moment: datetime) -> tuple[str, FactKept]:
-    """The file's new text, without what is worn out, and what became of the fact."""
+    """The file's new text without worn-out facts, and what became of the fact."""
     states, kept = _states(list(file.found.facts.values()), fact, pair, moment)
     text = with_states(file.text, file.found, states)
     after = read_facts(text)
@@ -248,13 +248,13 @@ def _remembered(file: _File, fact: Fact, pair: Counterpart, moment: datetime) ->
 
 
 def _gone(facts: Collection[Fact], moment: datetime) -> list[str]:
-    """What is worn out, and of what has ended all but the newest."""
+    """The ids of worn-out facts, and of all ended facts but the newest."""
     worn_out = [fact.id for fact in facts if is_worn_out(fact, moment)]
     return worn_out + [fact.id for fact in _ended(facts)[MAX_ENDED:]]
 
 
 def _ended(facts: Collection[Fact]) -> list[Fact]:
-    """Those that are true no more, the last that ended first."""
+    """The facts that are no longer true, latest end first."""
     ended = [(fact.valid_until, number_of(fact.id), fact) for fact in facts if fact.valid_until is not None]
     return [fact for *_, fact in sorted(ended, key=lambda one: one[:2], reverse=True)]
 
@@ -266,13 +266,13 @@ def _states(facts: Collection[Fact], fact: Fact, pair: Counterpart, moment: date
     if pair.alike == "same":
         return _told_again(former, fact, moment)
     others = [one for one in facts if one.is_true_still and one.id != former.id]
-    if (twin := same_words(others, fact.text)) is not None:  # it was kept beside the other at first
+    if (twin := same_words(others, fact.text)) is not None:  # it was first kept as a separate fact
         return [superseded(former, twin.id, moment)], FactKept("changed", known(twin, moment), known(former, moment))
     return [superseded(former, fact.id, moment), fact], FactKept("changed", known(fact, moment), known(former, moment))
 
 
 def _told_again(former: Fact, fact: Fact, moment: datetime) -> tuple[list[Fact], FactKept]:
-    """The former one, surer, and in the newer words where these are others."""
+    """The former fact, with more confidence, and in the newer words if they differ."""
     same = replace(reinforced(former, moment), category=fact.category)
     if fact_words(former.text).words == fact_words(fact.text).words:
         return [same], FactKept("reinforced", known(same, moment))
@@ -288,7 +288,7 @@ def _replaced(facts: Sequence[Fact], fact_id: str) -> Fact:
 
 
 def _matches(facts: Sequence[Fact], pattern: str) -> list[Fact]:
-    """By its id, or by words that stand in it; `*` stands for anything, case does not count."""
+    """Matches an id, or words in the text; `*` matches anything, case is ignored."""
     pattern = " ".join(pattern.split())
     by_id = [fact for fact in facts if fact.id == pattern]
     if by_id or not pattern:

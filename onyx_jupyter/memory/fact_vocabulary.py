@@ -1,7 +1,7 @@
 """The words by which facts are compared: those that say nothing, deny, stand for a value, or mean the same.
 
-It holds words alone, and decides nothing. What is missing here makes of two close facts a change, so that their person
-is asked; a word too many in `EMPTY`, in `FILLING` or among those of one meaning joins what says different things.
+A word missing here makes two close facts look like a change, so the user is asked; a word too many in `EMPTY`, in
+`FILLING` or in a group of synonyms merges facts that say different things.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 EMPTY = frozenset(
     {"a", "an", "the", "user", "users", "s", "i", "my", "is", "are", "am", "was", "were", "does", "do", "did", "n"}
 )
-"""They say nothing in any fact."""
+"""Words that carry no meaning in any fact."""
 THE_USER = frozenset({"user", "users", "i", "my"})
-"""Whose fact it is; empty too, but for the place in which it stands."""
+"""Whose fact it is; empty too, except for its position."""
 FILLING = frozenset(
     {"at", "that", "which", "it", "its", "they", "their", "be", "been", "being", "now", "currently", "really", "very"}
 )
-"""They say nothing where two texts are close anyway."""
+"""Words that carry no meaning if two texts are close anyway."""
 PAST = frozenset({"was", "were", "did", "had"})
 DENYING = frozenset(
     {"not", "no", "never", "without", "dislike", "dislikes", "hate", "hates", "avoid", "avoids", "stopped", "cannot"}
@@ -23,7 +23,7 @@ DENYING = frozenset(
 )
 DISLIKING = frozenset({"dislike", "dislikes", "hate", "hates"})
 FRENCH_SECOND = frozenset({"pas", "jamais"})
-"""They deny nothing anew behind `ne`."""
+"""No second negation after `ne`."""
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 NUMBERS = {word: str(number) for number, word in enumerate(_NUMBERS.split())}
 _DAYS_AND_MONTHS = """
@@ -37,14 +37,14 @@ _DAYS_AND_MONTHS = """
 """
 VALUES = frozenset(_DAYS_AND_MONTHS.split())
 VALUES_IN_CAPITALS = frozenset({"may", "march", "august", "mai", "mars"})
-"""Months that are other words, too."""
+"""Months that are also other words."""
 PERSONS = frozenset(
     {"mother", "father", "parent", "son", "daughter", "sister", "brother", "wife", "husband", "partner", "boss"}
     | {"colleague", "friend", "neighbour", "neighbor", "team", "manager", "teacher", "student", "customer"}
 )
-"""They say whom a fact is about, as a name does."""
+"""They say whom a fact is about, like a name."""
 SEVERAL = frozenset({"own", "like", "speak", "know", "meet", "met", "read", "visited", "allergic"})
-"""Of these a person may have several: the next one ends none."""
+"""A person may have several of these: a new one doesn't end the old one."""
 _THE_SAME = """
     like enjoy love
     live reside dwell

@@ -1,8 +1,10 @@
-"""What a fact is, and how sure one may be of it after a while. It never reads or writes.
+"""What a fact is, and how its confidence changes over time.
 
-A fact begins with a confidence of 1. Told again, it gains 0.1, up to 1; with every seven days without that it keeps
-95 % of what it had; below 0.3 it goes, once it is older than thirty days, unless it has ended: then it is history.
-Nothing of this is written as time passes: the confidence at a moment follows from the times.
+A fact starts with a confidence of 1. When repeated, it gains 0.1, up to 1; every seven days without a repetition it
+keeps
+95 % of what it had; below 0.3 it is dropped, once it is older than thirty days, unless it has ended: then it is
+history.
+Nothing is written as time passes: the confidence at any moment is computed from the times.
 """
 
 from __future__ import annotations
@@ -18,9 +20,9 @@ from onyx_jupyter.protocols import KnownFact, MemoryAuthor
 MAX_FACT_CHARS = 200
 MAX_CATEGORY_CHARS = 40
 MERGE_ABOVE = 0.85
-"""The cosine of two facts that say the same, or of which one changes the other."""
+"""The cosine above which two facts say the same, or one changes the other."""
 NEAR_ABOVE = 0.55
-"""The cosine of two facts that may be about the same thing."""
+"""The cosine above which two facts may be about the same thing."""
 CONTEXT_FACTS = 15
 _GAIN = 0.1
 _KEPT_A_PERIOD = 0.95
@@ -31,9 +33,9 @@ _PRUNED_AFTER = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """`confidence` is that of `reinforced_at`; it was true from `valid_from` until `valid_until`, None: it still is.
+    """`confidence` is that at `reinforced_at`; true from `valid_from` to `valid_until` (None: still true).
 
-    `superseded_by` is the id of the fact that took its place; `author`, `session_key` and `turn` say whom it is from.
+    `superseded_by` is the id of the fact that replaced it; `author`, `session_key` and `turn` say where it came from.
     """
 
     id: str
@@ -55,43 +57,43 @@ class Fact:
 
 
 def confidence_at(fact: Fact, moment: datetime) -> float:
-    """Within 0 and 1; a moment before it was last told counts as that one."""
+    """Between 0 and 1; a moment before the last repetition counts as that moment."""
     periods = max(timedelta(), moment - fact.reinforced_at) // _PERIOD
     return _within(fact.confidence) * _KEPT_A_PERIOD**periods
 
 
 def reinforced(fact: Fact, moment: datetime) -> Fact:
-    """The fact, told again at that moment."""
+    """The fact, repeated at that moment."""
     confidence = min(1.0, confidence_at(fact, moment) + _GAIN)
     return replace(fact, confidence=confidence, reinforced_at=max(moment, fact.reinforced_at))
 
 
 def superseded(fact: Fact, by: str, moment: datetime) -> Fact:
-    """The fact, true no more since that moment."""
+    """The fact, no longer true from that moment on."""
     return replace(fact, valid_until=max(moment, fact.valid_from), superseded_by=by)
 
 
 def is_worn_out(fact: Fact, moment: datetime) -> bool:
-    """Whether it is too uncertain and too old to be kept; one that has ended is history, and is not."""
+    """Whether it is too uncertain and too old to keep; an ended fact is history, and never worn out."""
     return (
         fact.is_true_still and confidence_at(fact, moment) < _PRUNED_BELOW and moment - fact.created_at > _PRUNED_AFTER
     )
 
 
 def surest(facts: Iterable[Fact], moment: datetime, count: int = CONTEXT_FACTS) -> list[Fact]:
-    """Of those that are true still the surest, of equally sure ones the last told; in that order."""
+    """The surest facts that are still true; for equal confidence, the most recently repeated first."""
     true = [fact for fact in facts if fact.is_true_still and not is_worn_out(fact, moment)]
     return sorted(true, key=lambda fact: (-confidence_at(fact, moment), -_seconds(fact), number_of(fact.id)))[:count]
 
 
 def number_of(fact_id: str) -> tuple[int, str]:
-    """By which ids are in the order in which they were given."""
+    """A sort key that puts ids in the order in which they were assigned."""
     digits = fact_id.removeprefix("f")
     return (int(digits), "") if digits.isascii() and digits.isdigit() else (0, fact_id)
 
 
 def known(fact: Fact, moment: datetime) -> KnownFact:
-    """The fact as others are told of it."""
+    """The fact in the form that other modules see."""
     confidence = round(confidence_at(fact, moment), 3)
     return KnownFact(fact.id, fact.text, fact.category, confidence, timestamp(fact.created_at))
 

@@ -1,6 +1,6 @@
-"""The Markdown files of one agent's memory: read, added to, replaced, brought back. Every change keeps the former text.
+"""The Markdown files of one agent's memory: read, add to, replace, restore. Every change keeps the former text.
 
-Whoever writes a memory file does it here, or within `writing`; how one content takes another's place is `exchange`'s.
+All writes to memory files go through here, or through `writing`; `exchange` replaces the contents on disk.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from onyx_jupyter.storage.versions import VersionStore, checksum_of
 
 log = logging.getLogger(__name__)
 _FILES_NAMED = 20
-# They change how their neighbours look (Persian, emoji) and are no words by themselves.
+# They change how their neighbours look (Persian, emoji) and are not text by themselves.
 _JOINERS = re.compile("([\u200c\u200d\ufe0e\ufe0f])")
 
 
 class MemoryFiles:
     """One agent's memory.
 
-    `time_zone` decides which day it is and what the clock on the wall says; None is the machine's. `shared` holds the
-    files of all agents; without `versions` none are kept; `on_change` is told of each write, from whichever thread.
+    `time_zone` decides the current day and the local time; None is the machine's. `shared` holds the files of all
+    agents; without `versions` none are kept; `on_change` is called for each write, from any thread.
     """
 
     def __init__(
@@ -69,23 +69,23 @@ class MemoryFiles:
     # ── reading ─────────────────────────────────────────────────────────────────────────────────────
 
     def local_now(self) -> datetime:
-        """The moment by which today's file is chosen."""
+        """The local time that decides which file is today's."""
         return self._clock.now().astimezone(self._time_zone)
 
     async def read(self, path: str, *, start_line: int = 1, line_count: int | None = None) -> str:
-        """Lines of a Markdown file, named from the workspace. Raises: ToolError, StorageError."""
+        """Lines of a Markdown file, given by its path from the workspace. Raises: ToolError, StorageError."""
         return await asyncio.to_thread(self._read, path, start_line, line_count)
 
     async def content(self, path: str) -> MemoryText:
-        """The whole file; what was changed outside of Onyx is kept as a version. Raises: ToolError, StorageError."""
+        """The whole file; outside changes are kept as a version. Raises: ToolError, StorageError."""
         return await asyncio.to_thread(self._content, path)
 
     async def bootstrap_files(self) -> Sequence[BootstrapFile]:
-        """In the prompt's order; one over its cap ends with a line that says how to read the rest."""
+        """In prompt order; a file over its cap ends with a line that says how to read the rest."""
         return await asyncio.to_thread(read_bootstrap_files, self.folder.workspace)
 
     async def search(self, query: str, limit: int) -> Sequence[Passage]:
-        """The passages that hold words of the query, the best first; what cannot be read is left out."""
+        """The passages that contain words of the query, best first; unreadable files are left out."""
         return await asyncio.to_thread(self._search, query, limit)
 
     # ── changing ────────────────────────────────────────────────────────────────────────────────────
@@ -98,7 +98,7 @@ class MemoryFiles:
         author: MemoryAuthor = "agent",
         session_key: str | None = None,
     ) -> str:
-        """Adds a memory and gives the path written, from the workspace. Raises: ToolError, StorageError."""
+        """Adds a memory and returns the path written, from the workspace. Raises: ToolError, StorageError."""
         return await asyncio.to_thread(self._write, content, target, author, session_key)
 
     async def replace(
@@ -111,11 +111,10 @@ class MemoryFiles:
         session_key: str | None = None,
         restored: int | None = None,
     ) -> FileVersion | None:
-        """Puts a whole new text in the file's place; the version that this is, None where none are kept.
+        """Replaces the whole file. Returns the new version, None if none are kept.
 
-        `based_on` is the checksum of the text that the new one was made from, `NO_FILE` where there was none.
-
-        Raises: MemoryConflict where the file holds something else by now, ToolError, StorageError.
+        `based_on` is the checksum of the text that the new one was made from, `NO_FILE` if there was none.
+        Raises: MemoryConflict if the file holds something else by now, ToolError, StorageError.
         """
         return await asyncio.to_thread(self._replace, path, text, based_on, author, session_key, restored)
 
@@ -128,16 +127,15 @@ class MemoryFiles:
         based_on: str | None = None,
         session_key: str | None = None,
     ) -> FileVersion | None:
-        """Makes a former version the present one, which is a version of its own.
+        """Makes a former version the current one, as a new version.
 
-        `based_on` is the checksum of what its person saw; None takes the file as it is.
-
+        `based_on` is the checksum of what the user saw; None accepts the file as it is.
         Raises: NotFound, MemoryConflict, ToolError, StorageError.
         """
         return await asyncio.to_thread(self._restore, path, number, author, based_on, session_key)
 
     def state(self, real: Path) -> str | None:
-        """The checksum of a memory file as it is now, `NO_FILE` where it is not there; None for other files.
+        """The checksum of a memory file as it is now, `NO_FILE` if it does not exist; None for other files.
 
         Blocks. Raises: ToolError, StorageError.
         """
@@ -156,12 +154,11 @@ class MemoryFiles:
         session_key: str | None = None,
         based_on: str | None = None,
     ) -> Iterator[Check]:
-        """Around whatever puts `content` into that real file: where it is a memory file, both states are kept.
+        """Wraps a write of `content` to a real file: for a memory file, both states are kept.
 
-        `based_on` is the file's `state` from which the content was made. What comes out is to be called with what the
-        content replaces: it raises where somebody has saved the file since.
-
-        Blocks; belongs into a worker thread. Raises: MemoryConflict, ToolError, StorageError.
+        `based_on` is the file's `state` from which the content was made. Call the yielded check with the content that
+        is about to be replaced: it raises if the file was saved by someone else since.
+        Blocks; call it in a worker thread. Raises: MemoryConflict, ToolError, StorageError.
         """
         path = self.folder.name_of(real)
         if path is None:
@@ -171,42 +168,43 @@ class MemoryFiles:
             yield refuse_other
 
     def why_asked(self, real: Path) -> str:
-        """What stands in a memory file is told to later conversations, so no mode and no grant answers for a person."""
-        left = leftover_of(real.name)  # what lies there comes to stand in the file
+        """Why a person must approve a write, else "": later conversations read memory, so no mode or grant applies."""
+        left = leftover_of(real.name)  # its content will end up in the file
         file = real.with_name(left) if left else real
         return "later conversations are told what stands in this file" if self.folder.name_of(file) else ""
 
     # ── versions ────────────────────────────────────────────────────────────────────────────────────
 
     async def versions(self, path: str) -> Sequence[FileVersion]:
-        """Of that file, the oldest first. Raises: ToolError, StorageError."""
+        """The file's versions, oldest first. Raises: ToolError, StorageError."""
         return await asyncio.to_thread(self._versions, path)
 
     async def version_content(self, path: str, number: int) -> MemoryText:
-        """What the file was then, empty where it was deleted. Raises: NotFound, ToolError, StorageError."""
+        """The content of that version, empty if the file was deleted. Raises: NotFound, ToolError, StorageError."""
         return await asyncio.to_thread(self._version_content, path, number)
 
     def note_outside_change(self, path: str, *, is_held: bool = False) -> FileVersion | None:
-        """Keeps what the file holds now, where nobody here wrote it, as its person's version; the newest version.
+        """Keeps content that Onyx did not write as the user's version. Returns the newest version.
 
-        `is_held`: the caller holds the folder. Blocks; belongs into a worker thread. Raises: ToolError, StorageError.
+        `is_held`: the caller holds the folder's lock. Blocks; call it in a worker thread. Raises: ToolError,
+        StorageError.
         """
         return self._exchange.note(*self._named(path), is_held=is_held)
 
     def content_now(self, path: str) -> MemoryText:
-        """What the file holds, no version kept of it. Blocks. Raises: ToolError, StorageError."""
+        """The current content, without keeping a version. Blocks. Raises: ToolError, StorageError."""
         path, real = self._named(path)
         if not real.is_file():
             raise ToolError(f"There is no memory file {path!r}. There are: {self._names()}.")
         raw = read_bytes(real)
         return MemoryText(path, decoded(path, raw), checksum_of(raw))
 
-    # ── inside ──────────────────────────────────────────────────────────────────────────────────────
+    # ── internals ───────────────────────────────────────────────────────────────────────────────────
 
     def _content(self, path: str) -> MemoryText:
         try:
             self.note_outside_change(path)
-        except StorageError as error:  # where nothing can be written, what is there can be read all the same
+        except StorageError as error:  # a file can be read even if no version can be written
             log.warning("No version of %s could be kept: %s", path, error)
         return self.content_now(path)
 
@@ -215,7 +213,7 @@ class MemoryFiles:
         for file in self._readable():
             try:
                 texts[file.path] = read_text(file.real)
-            except (StorageError, ToolError) as error:  # it keeps nobody from the others; the index's status tells it
+            except (StorageError, ToolError) as error:  # doesn't block the other files; the index's status reports it
                 log.info("%s is not searched: %s", file.path, error)
         return search_words(texts, query, limit)
 
@@ -253,12 +251,12 @@ class MemoryFiles:
         self, path: str, number: int, author: MemoryAuthor, based_on: str | None, session_key: str | None
     ) -> FileVersion | None:
         path, real = self._named(path)
-        data = self.kept.content(path, number)  # the person's own, whatever it holds
+        data = self.kept.content(path, number)  # the user's own data, so no checks of its content
         return self._exchange.put(path, real, data, based_on, author, session_key, number)
 
     def _versions(self, path: str) -> Sequence[FileVersion]:
         path, real = self._named(path)
-        with suppress(ToolError):  # too large: whoever reads it is told; the versions before are there
+        with suppress(ToolError):  # too large: reading it reports that; the older versions are still there
             self._exchange.note(path, real)
         return self.kept.history(path)
 
@@ -267,7 +265,7 @@ class MemoryFiles:
         return MemoryText(path, *self.kept.text(path, number))
 
     def _named(self, path: str) -> tuple[str, Path]:
-        """The path as it is cited, and the real one. Raises: ToolError for what is no memory file."""
+        """The path as cited, and the real one. Raises: ToolError if it is not a memory file."""
         real = self.folder.resolve(path)
         name = self.folder.name_of(real)
         if name is None:
@@ -298,6 +296,6 @@ def _added(text: str, place: MemoryTarget, now: datetime, content: str) -> str:
 
 
 def _clean(content: str) -> str:
-    """With Unix line ends, and without what nobody sees who allows it: no text holds NUL, and no card shows a tag."""
+    """With Unix line endings, and without characters that a user who approves the text can't see (NUL, tags)."""
     pieces = _JOINERS.split(content.replace("\r\n", "\n"))
     return "".join(piece if _JOINERS.fullmatch(piece) else remove_invisible(piece)[0] for piece in pieces).strip()

@@ -1,7 +1,4 @@
-"""Which files are an agent's memory, and where they lie: its workspace's own, and those that all agents share.
-
-It lists and reads; it never writes.
-"""
+"""Which files are an agent's memory, and where they are: the workspace's own, and those shared by all agents."""
 
 from __future__ import annotations
 
@@ -17,19 +14,19 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 NO_FILE = ""
-"""The checksum of a file that is not there."""
+"""The checksum of a file that does not exist."""
 WORKSPACE_ITSELF = "./"
-"""How the workspace is cited where it is told of as a folder."""
+"""The path by which the workspace itself is cited as a folder."""
 _SUFFIX = ".md"
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryFile:
-    """One file as it was found: `path` as it is cited, `real` on disk; `problem` says why it cannot be read.
+    """One file as found: `path` as cited, `real` on disk; `problem` says why it can't be read.
 
-    `changed_ns` and `inode_changed_ns` are moments in nanoseconds: together with the size they tell whether it may
-    have been written to since. `is_folder`: it stands for a folder whose files are not told, for its problem; if
-    `is_closed`, what lay there before may lie there still.
+    `changed_ns` and `inode_changed_ns` are times in nanoseconds: with the size they show whether it may have been
+    written since. `is_folder`: stands for a folder whose files aren't listed because of its problem; if `is_closed`,
+    its former files may still exist.
     """
 
     path: str
@@ -46,13 +43,13 @@ class MemoryFile:
         return self.path.startswith(SHARED_PREFIX)
 
     def holds(self, path: str) -> bool:
-        """Whether it is the folder in which the file of that path lies."""
+        """Whether it is the folder of the file with that path."""
         folder, slash, _ = path.rpartition("/")
         return self.is_folder and self.path == (folder + slash or WORKSPACE_ITSELF)
 
 
 class MemoryFolder:
-    """The folders of one agent's memory. Paths are from the workspace; `shared/` in front means the shared folder."""
+    """The folders of one agent's memory. Paths are from the workspace; a `shared/` prefix means the shared folder."""
 
     def __init__(self, workspace: Path, shared: Path | None = None) -> None:
         self.workspace = workspace.resolve()
@@ -60,23 +57,23 @@ class MemoryFolder:
 
     @property
     def folders(self) -> Sequence[Path]:
-        """Those in which memory files lie, whether or not they are there yet."""
+        """The folders that hold memory files, even if they don't exist yet."""
         own = (self.workspace, self.workspace / DAILY_FOLDER)
         return (*own, self.shared) if self.shared is not None else own
 
     def resolve(self, path: str) -> Path:
-        """The real file of a path, whether or not it is there. Raises: PathNotAllowed."""
+        """The real file of a path, even if it doesn't exist. Raises: PathNotAllowed."""
         root, rest = self._split(path.removeprefix("onyx:"))
         try:
             file = (root / rest).resolve()
         except (OSError, RuntimeError, ValueError) as error:
             raise PathNotAllowed(f"The path {path!r} cannot be resolved: {error}.") from error
-        if root not in file.parents or file.resolve() != file:  # the latter: a loop of links hid one
+        if root not in file.parents or file.resolve() != file:  # the latter: a loop of links hid the target
             raise PathNotAllowed(f"The path {path!r} lies outside the agent's workspace {self.workspace}.")
         return file
 
     def name_of(self, real: Path) -> str | None:
-        """The path by which a real file is cited; None for what is no memory file."""
+        """The path by which a real file is cited; None if it is not a memory file."""
         if real == self.workspace / FACTS_FILE:
             return FACTS_FILE
         if real.suffix.lower() != _SUFFIX or real.name.startswith("."):
@@ -87,17 +84,17 @@ class MemoryFolder:
         return None if prefix is None else prefix + real.name
 
     def concerns(self, place: Path) -> bool:
-        """Whether that real path is a memory file, or a folder that may hold some."""
+        """Whether the real path is a memory file, or a folder that may hold some."""
         return self.name_of(place) is not None or any(
             folder == place or place in folder.parents for folder in self.folders
         )
 
     def root_of(self, real: Path) -> Path:
-        """The folder, the workspace or the shared one, to which a real memory file belongs."""
+        """The root of a real memory file: the workspace or the shared folder."""
         return self.shared if self.shared is not None and self.shared in real.parents else self.workspace
 
     def files(self) -> Sequence[MemoryFile]:
-        """Every memory file in the order of the paths, those and the folders that cannot be read included."""
+        """Every memory file, sorted by path, including files and folders that can't be read."""
         return sorted((file for folder in self.folders for file in self._in(folder)), key=lambda file: file.path)
 
     def _split(self, path: str) -> tuple[Path, str]:
@@ -134,7 +131,7 @@ class MemoryFolder:
                 yield MemoryFile(path, real, problem="It is no regular file.")
 
     def _names_in(self, folder: Path) -> Sequence[os.DirEntry[str]]:
-        """Raises: StorageError where it cannot be listed, ToolError where what lies there is not followed."""
+        """Raises: StorageError if it can't be listed, ToolError if it is not a folder or reached by a link."""
         with disk_errors("list", folder):
             try:
                 status = folder.lstat()
@@ -146,7 +143,7 @@ class MemoryFolder:
                     raise ToolError("It is no folder.")
                 with os.scandir(folder) as entries:
                     return [entry for entry in entries if self.name_of(folder / entry.name) is not None]
-            except FileNotFoundError:  # not there yet, or gone since
+            except FileNotFoundError:  # missing
                 return []
 
     def _untold(self, folder: Path, problem: str, *, is_closed: bool = False) -> MemoryFile:
@@ -155,7 +152,7 @@ class MemoryFolder:
         return MemoryFile(path, folder, problem=problem, is_folder=True, is_closed=is_closed)
 
     def _link_problem(self, path: str) -> str | None:
-        """None where it leads to a memory file, which is listed by its own name."""
+        """None if it leads to a memory file, which is listed under its own name."""
         try:
             real = self.resolve(path)
             if not real.exists():
@@ -166,7 +163,7 @@ class MemoryFolder:
 
 
 def read_bytes(file: Path) -> bytes:
-    """A memory file's content. Raises: StorageError, ToolError where it is too large."""
+    """A memory file's content. Raises: StorageError, ToolError if it is too large."""
     with disk_errors("read", file):
         size_bytes = file.stat().st_size
         if size_bytes > MAX_FILE_BYTES:
@@ -175,19 +172,19 @@ def read_bytes(file: Path) -> bytes:
 
 
 def read_text(file: Path) -> str:
-    """Raises: StorageError, ToolError where it is too large or no UTF-8."""
+    """Raises: StorageError, ToolError if it is too large or not UTF-8."""
     return decoded(file.name, read_bytes(file))
 
 
 def refuse_unreadable(path: str, data: bytes) -> None:
-    """Raises: ToolError for what could not be read, searched or added to once it stood in the file."""
+    """Raises: ToolError for content that could not be read, searched or added to once written."""
     if len(data) > MAX_FILE_BYTES:
         raise ToolError(f"{path} would be too large for a memory file ({len(data):,} bytes). Put it into another one.")
     decoded(path, data)
 
 
 def decoded(name: str, raw: bytes) -> str:
-    """Raises: ToolError where it is no UTF-8, or holds NUL characters as no text does."""
+    """Raises: ToolError if it is not UTF-8, or contains NUL characters."""
     text = utf8(name, raw)
     if "\0" in text:
         raise ToolError(f"{name} is no text: it holds NUL characters.")
@@ -195,7 +192,7 @@ def decoded(name: str, raw: bytes) -> str:
 
 
 def utf8(name: str, raw: bytes) -> str:
-    """Whatever characters it holds. Raises: ToolError."""
+    """Allows any character. Raises: ToolError."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,6 +1,6 @@
-"""Takes a memory file apart into what it remembers: the items of its lists and its paragraphs, with their lines.
+"""Splits a memory file into what it remembers: list items and paragraphs, with their lines.
 
-It never changes a text; code, tables, quotes, comments and HTML in it are nobody's items.
+Code, tables, quotes, comments and HTML in it are not items.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _COMMENT = "<!--"
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that is remembered: lines `start` to `end` (counted from 0, the latter not in it).
+    """One remembered thing: lines `start` to `end` (counted from 0, end excluded).
 
-    `lead` is what stands before its words (indent and marker), `text` its words on one line. Of one that
-    `holds_others`, further lines below hang on it.
+    `lead` is what precedes its words (indent and marker), `text` its words on one line. If it `holds_others`, the lines
+    below are nested in it.
     """
 
     start: int
@@ -37,7 +37,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading in line `start` and what stands right below it, up to the next heading in line `end`."""
+    """A heading in line `start` and the text directly below it, up to the next heading in line `end`."""
 
     title: str
     level: int
@@ -47,7 +47,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Anatomy:
-    """`lines` keep their ends. Of a file that is `open_ended`, the last code block or comment is never closed."""
+    """`lines` keep their endings. `open_ended`: the last code block or comment of the file is never closed."""
 
     lines: tuple[str, ...]
     sections: tuple[Section, ...]
@@ -72,7 +72,7 @@ def anatomy(text: str) -> Anatomy:
 
 
 def _hidden(lines: Sequence[str]) -> tuple[set[int], bool]:
-    """The lines of code blocks and comments, and whether the last of them has no end."""
+    """The lines of code blocks and comments, and whether the last of them is unclosed."""
     hidden: set[int] = set()
     fence, comment = "", False
     for number, line in enumerate(lines):
@@ -95,7 +95,7 @@ def _heading(line: str, is_hidden: bool) -> re.Match[str] | None:
 
 
 def _items(lines: Sequence[str], section: Section, hidden: set[int]) -> list[Item]:
-    """Before the first second-level heading a paragraph says what the file is, so only lists hold items there."""
+    """Before the first second-level heading a paragraph describes the file, so only list items count there."""
     found: list[Item] = []
     number = section.start + 1
     while number < section.end:
@@ -115,7 +115,7 @@ def _items(lines: Sequence[str], section: Section, hidden: set[int]) -> list[Ite
 
 
 def _begins(line: str) -> re.Match[str] | bool | None:
-    """The marker of a list's item, True for a paragraph, None for a line that begins nothing."""
+    """The match of a list item's marker, True for a paragraph, None for a line that begins nothing."""
     bare = line.rstrip("\r\n")
     if not bare.strip() or _BREAK.fullmatch(bare) or _UNDERLINE.fullmatch(bare) or _OPAQUE.match(bare):
         return None

@@ -1,4 +1,4 @@
-"""What an agent's memory files were before: kept at each change, told of, given back. It never writes a memory file."""
+"""Former versions of an agent's memory files: records, lists and reads them. It never writes a memory file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """A memory file has changed; `written` by Onyx itself, so as a whole. `version` is None where none was kept."""
+    """A memory file has changed. `written`: by Onyx itself, so it is complete. `version` is None if none was kept."""
 
     file: VersionedFile
     real: Path
@@ -28,7 +28,7 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What a file held when it was looked at, None where it was not there; `version` is None where none are kept."""
+    """The content of a file when it was read, None if it did not exist; `version` is None if none are kept."""
 
     content: bytes | None
     version: FileVersion | None
@@ -39,9 +39,9 @@ class Noted:
 
 
 class KeptVersions:
-    """The versions of one agent's files and of the shared ones; `store` None keeps none.
+    """The versions of one agent's files and of the shared ones; with `store` None, none are kept.
 
-    Every method blocks. `on_change` is told of each change, in the thread that brought it about.
+    Every method blocks. `on_change` is called for each change, in the thread that caused it.
     """
 
     def __init__(self, agent_id: str, store: VersionStore | None, on_change: Callable[[MemoryChange], None]) -> None:
@@ -58,7 +58,7 @@ class KeptVersions:
         session_key: str | None,
         restored: int | None = None,
     ) -> FileVersion | None:
-        """Keeps what was just written. A version that the disk refuses is noted at the next look, as its person's."""
+        """Keeps what was just written. If the disk refuses a version, the next `note` records it as the user's."""
         file, version = self.named(path), None
         if self._store is not None:
             try:
@@ -69,15 +69,15 @@ class KeptVersions:
         return version
 
     def note(self, path: str, real: Path) -> Noted:
-        """Keeps what the file holds now, as its person's where it is not known.
+        """Keeps the file's current content, as the user's if it is not a known version.
 
-        Raises: ToolError where it is too large, StorageError; then nothing may be written over it.
+        Raises: ToolError if it is too large, StorageError; then the file must not be overwritten.
         """
         content = content_now(real)
         return Noted(content, self.keep(path, real, content))
 
     def keep(self, path: str, real: Path, content: bytes | None) -> FileVersion | None:
-        """Keeps that the file held this, as its person's where it is not the newest version; the newest version.
+        """Records this content, as the user's if it is not the newest version. Returns the newest version.
 
         Raises: StorageError.
         """
@@ -98,7 +98,7 @@ class KeptVersions:
         return self._there().read(self.named(path), number)
 
     def text(self, path: str, number: int) -> tuple[str, str]:
-        """A version's text and checksum, both empty where the file was deleted, and before the first (0).
+        """A version's text and checksum, both empty if the file was deleted, and before the first version (0).
 
         Raises: NotFound, StorageError.
         """
@@ -113,11 +113,11 @@ class KeptVersions:
         return content.decode("utf-8", "replace"), checksum_of(content)
 
     def named(self, path: str) -> VersionedFile:
-        """That file, as its versions are listed."""
+        """The key under which the file's versions are stored."""
         return VersionedFile("" if path.startswith(SHARED_PREFIX) else self._agent_id, path)
 
     def counts(self) -> Mapping[str, int]:
-        """How many versions there are of each file, the agent's own and the shared ones."""
+        """The number of versions of each file, the agent's own and the shared ones."""
         if self._store is None:
             return {}
         files = [*self._store.files(self._agent_id), *self._store.files("")]
@@ -130,5 +130,5 @@ class KeptVersions:
 
 
 def content_now(real: Path) -> bytes | None:
-    """None where there is no such file. Raises: ToolError where it is too large, StorageError."""
+    """None if there is no such file. Raises: ToolError if it is too large, StorageError."""
     return read_bytes(real) if real.is_file() else None

@@ -1,6 +1,6 @@
-"""What must never come into the memory by itself: secrets, words that steer an assistant, what no person said.
+"""Checks for what must never enter the memory: secrets, words that steer an assistant, what no person said.
 
-It never asks a model: each check looks at the text alone, so the same operation always gets the same answer.
+Each check looks at the text alone, without a model, so the same operation always gets the same answer.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from onyx_jupyter.security.secrets_filter import marked
 _WORD = re.compile(r"[^\W_]+")
 _STEM_CHARS = 4
 _LEAST_SHARE = 0.5
-# No words of what was said, but of how a memory is put.
+# Words that phrase a memory rather than repeat what was said.
 _FRAME = frozenset({"user", "pers", "pref", "want", "like", "they", "thei"})
-# What has to be exact: addresses, paths, names in code, and anything with three digits or more.
+# What must match exactly: addresses, paths, names in code, and anything with three digits or more.
 _NAME = re.compile(r"[^\s\"'`()<>\[\]{}|]+")
 _EXACT = re.compile(r"://|[@/\\_]|\d.*\d.*\d")
 _EDGES = ".,;:!?*"
@@ -29,9 +29,9 @@ PASSED_ON = "it may be from a text that you only passed on, and no orders, addre
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What somebody said in a conversation; `id` is the transcript's entry.
+    """What someone said in a conversation; `id` is the transcript entry.
 
-    `own` is False for an answer that was given after a tool had brought something in: it may only pass that on.
+    `own` is False for an answer given after a tool brought something in: it may only pass that on.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Turn:
 
 
 def no_secret(redact: Callable[[str], str]) -> Check:
-    """Refuses what holds a secret, or the mark that stands in the place of one."""
+    """Refuses text that contains a secret, or the placeholder for one."""
 
     def check(operation: Operation) -> str | None:
         for text in (operation.content, operation.section, operation.reason):
@@ -53,15 +53,15 @@ def no_secret(redact: Callable[[str], str]) -> Check:
 
 
 def no_steering(operation: Operation) -> str | None:
-    """Refuses words that would steer whoever reads the memory."""
+    """Refuses words that would steer an assistant that reads the memory."""
     return next(filter(None, map(injected_words, (operation.content, operation.section))), None)
 
 
 def said_by_a_person(turns: Sequence[Turn], before: Sequence[str] = ()) -> Check:
     """Refuses what does not follow from what a person said in these turns, or agreed to.
 
-    Of what they may only have passed on, here or in a message `before`, facts count, but no orders and no addresses.
-    Reads all of it at once, however many operations come, so it belongs into a worker thread.
+    From text that they may only have passed on, here or in a message in `before`, facts are accepted, but no orders and
+    no addresses. Reads all turns at once, however many operations follow, so call it in a worker thread.
     """
     heard = {turn.id: _heard(turn) for turn in turns}
     texts = [*before, *(turn.text for turn in turns if turn.who == "person")]
@@ -75,13 +75,13 @@ def said_by_a_person(turns: Sequence[Turn], before: Sequence[str] = ()) -> Check
 
 
 def unfounded(text: str, turns: Sequence[Turn]) -> str | None:
-    """Why this is not what was said in these turns (those that only pass on something do not count), or None."""
+    """Why this is not what was said in these turns (turns that only pass something on don't count), or None."""
     return _not_said(text, [_said(turn.text) for turn in turns if turn.own])
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A text as others are compared with it: the beginnings of its words, and all of it but for case and commas."""
+    """A text prepared for comparison: the stems of its words, and the whole text without case and commas."""
 
     stems: frozenset[str]
     exactly: str
@@ -89,7 +89,7 @@ class _Said:
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """`typed` is what of the turn its person did not only pass on."""
+    """`typed` is the part of the turn that the user did not only pass on."""
 
     turn: Turn
     said: _Said
@@ -145,7 +145,7 @@ def _has_exactly(said: Sequence[_Said], text: str) -> bool:
 
 
 def _stems(text: str) -> Iterator[str]:
-    """The beginnings of longer words; of scripts without spaces each pair of characters."""
+    """The first characters of longer words; for scripts without spaces, each pair of characters."""
     for word in _WORD.findall(text.casefold()):
         if any(ord(character) > 0x2E80 for character in word):
             yield from (word[place : place + 2] for place in range(max(1, len(word) - 1)))

@@ -1,6 +1,6 @@
-"""Changes to a memory file one by one: what may be done, what it makes of the text, and why the rest is refused.
+"""Changes to a memory file, one by one: what is allowed, the resulting text, and why the rest is refused.
 
-It never touches the disk, nor a line that no operation names: those stay byte for byte.
+It works on text alone. Lines that no operation names stay byte for byte.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ NO_SUCH_ITEM = "the file has no such entry any more"
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One change. `item` is the entry's text as it stood (change, drop), `content` what is to stand there (not drop).
+    """One change. `item` is the entry's old text (change, drop), `content` its new text (add, change).
 
-    `section` is the heading under which something is added, `sources` the entries of a transcript that it follows from.
+    `section` is the heading under which something is added, `sources` the transcript entries that it follows from.
     """
 
     op: Literal["add", "change", "drop"]
@@ -41,7 +41,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An operation that does not count; `why` goes on from "left out: …"."""
+    """A refused operation; `why` continues "left out: …"."""
 
     operation: Operation
     why: str
@@ -49,11 +49,11 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far one set of operations may go.
+    """Limits for one set of operations.
 
-    At most `drops` entries go, and never more than `drop_share` of them all; `change_share` of them (one at least) may
-    be worded anew. Both together take away at most `lost_share` of the text, in a short one `lost_chars`. It grows by
-    `added_chars` at most, and beyond `file_chars` not at all.
+    At most `drops` entries are dropped, and never more than `drop_share` of them all; `change_share` of them (at least
+    one) may be reworded. Both together remove at most `lost_share` of the text, or `lost_chars` of a short one. The
+    text grows by at most `added_chars`, and beyond `file_chars` not at all.
     """
 
     operations: int = 20
@@ -69,7 +69,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The text with what was `done`, and what was not."""
+    """The text with the operations that were `done`, and the refused ones."""
 
     text: str
     done: tuple[Operation, ...]
@@ -82,9 +82,9 @@ Check = Callable[[Operation], str | None]
 def apply_operations(
     text: str, operations: Sequence[Operation], checks: Sequence[Check] = (), limits: Limits | None = None
 ) -> Applied:
-    """The text with every operation that may be done; the same text and operations always give the same result.
+    """The text with every allowed operation applied; the same text and operations always give the same result.
 
-    A check says why an operation must not be done, or None.
+    A check returns why an operation is not allowed, or None.
     """
     work = _Work(text, limits or Limits())
     done: list[Operation] = []
@@ -100,7 +100,7 @@ def apply_operations(
 
 
 def are_done(text: str, operations: Sequence[Operation]) -> bool:
-    """Whether the text is as if all of them had been done: what was added stands there, what was dropped is gone."""
+    """Whether the text looks as if all operations were done: added text is there, dropped text is gone."""
     texts = {item.text for item in anatomy(text).items}
     bare = {_bare(one) for one in texts}
     return all(
@@ -112,7 +112,7 @@ def are_done(text: str, operations: Sequence[Operation]) -> bool:
 
 @dataclass
 class _Work:
-    """What has been taken on so far. `edits` are new lines (None: it goes) for an item, `added` lines for a section."""
+    """The accepted operations. `edits`: an item's new line (None: dropped); `added`: new lines by section."""
 
     base: str
     limits: Limits
@@ -126,7 +126,7 @@ class _Work:
         self.parts = anatomy(self.base)
 
     def take(self, operation: Operation) -> str | None:
-        """None where it is part of the text from now on, else why not; then all is as before."""
+        """Accepts the operation and returns None, or returns why not and changes nothing."""
         if self.taken >= self.limits.operations:
             return f"more than {self.limits.operations} changes at once"
         edits, added = dict(self.edits), {title: list(lines) for title, lines in self.added.items()}
@@ -213,7 +213,7 @@ def _rendered(parts: Anatomy, edits: dict[Item, str | None], added: dict[str, li
 
 
 def _insertion(parts: Anatomy, section: Section, contents: Sequence[str], end: str) -> tuple[int, int, list[str]]:
-    """Behind the last line that stands right below the heading."""
+    """The insertion after the last line directly below the heading."""
     filled = (number for number in range(section.end - 1, section.start, -1) if parts.lines[number].strip())
     last = next(filled, section.start)
     items = [item for item in parts.items if section.start < item.start < section.end and item.lead]
@@ -233,7 +233,7 @@ def _section(parts: Anatomy, title: str) -> Section | None:
 
 
 def _tidied(operation: Operation) -> Operation:
-    """On one line each, without what nobody sees and without a marker of its own."""
+    """The operation with each text on one line, without invisible characters and list markers."""
     content = _one_line(operation.content)
     lead = _LIST_LEAD.match(content)
     return replace(
@@ -265,5 +265,5 @@ def _one_line(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """What two texts have in common that say the same."""
+    """A normal form: equal for texts that say the same."""
     return " ".join(re.findall(r"\w+", text.casefold()))

@@ -1,4 +1,4 @@
-"""How each memory file stands: its size, versions, and whether search knows it as it is. It changes nothing."""
+"""The state of each memory file: its size, versions, and whether the index is up to date."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onyx_jupyter.storage.versions import checksum_of
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """One file; `checksum` is of what it holds now, None where it cannot be read or is gone."""
+    """One file; `checksum` is of its current content, None if it can't be read or is gone."""
 
     path: str
     shared: bool
@@ -30,7 +30,7 @@ class FileState:
 
 
 def file_states(memory: MemoryFiles, indexed: Mapping[str, str]) -> Sequence[FileState]:
-    """In the order of the paths; `indexed` is path → checksum of what search knows. Blocks. Raises: StorageError."""
+    """Sorted by path; `indexed` is path → checksum of what is indexed. Blocks. Raises: StorageError."""
     kept = memory.kept.counts()
     found = memory.folder.files()
     folders = [file for file in found if file.is_folder]
@@ -41,7 +41,7 @@ def file_states(memory: MemoryFiles, indexed: Mapping[str, str]) -> Sequence[Fil
 
 
 def _not_found(path: str, versions: int, folders: Sequence[MemoryFile]) -> FileState:
-    """A file of which only versions are known: it is gone, or its folder does not tell."""
+    """A file with versions only: it is gone, or its folder can't be listed."""
     problem = next((folder.problem for folder in folders if folder.holds(path)), None)
     is_shared = path.startswith(SHARED_PREFIX)
     return FileState(path, is_shared, 0, None, None, versions, indexed=False, deleted=problem is None, problem=problem)

@@ -1,6 +1,6 @@
-"""Checked changes of an agent's memory on their way into its files, and back out again.
+"""Writes checked changes into an agent's memory files, and takes them back.
 
-It asks no model and tells nobody. A plan is made from the file as it is, and holds what to do should it have changed.
+A plan is made from the current file, and says what to do if it has changed by then.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ HISTORY_FILE = "HISTORY.md"
 _HISTORY_HEAD = "# History\n\nWhat was done, a line for each conversation or part of one.\n\n"
 _TRIES = 5
 NOTHING = 0
-"""The number of the version before a file's first one."""
+"""The version number before a file's first one."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is about to be done: `operations` on MEMORY.md, and `history`, a whole line for HISTORY.md.
+    """What will be done: `operations` on MEMORY.md, and `history`, a whole line for HISTORY.md.
 
-    `before` and `after` are checksums of MEMORY.md: what it was made from, and what it will be if it still is that.
-    `version` is the number of the former, None where that is not known.
+    `before` and `after` are checksums of MEMORY.md: of the text that the plan was made from, and of the result if the
+    file has not changed. `version` is the version number of `before`, None if unknown.
     """
 
     operations: tuple[Operation, ...] = ()
@@ -44,9 +44,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done. `version` is that of MEMORY.md which it made, `before` the one until then, where they are kept.
+    """What was done. `version` is the version of MEMORY.md that it made, `before` the one before, if versions are kept.
 
-    `before` is `NOTHING` where MEMORY.md was not there yet.
+    `before` is `NOTHING` if MEMORY.md did not exist yet.
     """
 
     done: tuple[Operation, ...] = ()
@@ -57,7 +57,7 @@ class Outcome:
 
 
 async def memory_text(memory: MemoryFiles, path: str = MEMORY_FILE) -> MemoryText:
-    """The file as it is, empty where there is none. Raises: ToolError, StorageError."""
+    """The current file, empty if there is none. Raises: ToolError, StorageError."""
     real = memory.folder.resolve(path)
     if not await asyncio.to_thread(real.is_file):
         return MemoryText(path, "", NO_FILE)
@@ -65,7 +65,7 @@ async def memory_text(memory: MemoryFiles, path: str = MEMORY_FILE) -> MemoryTex
 
 
 async def newest_version(memory: MemoryFiles, now: MemoryText) -> int | None:
-    """The number by which that state of MEMORY.md was kept last, `NOTHING` where there is none, None where unknown."""
+    """The latest version number with this content of MEMORY.md, `NOTHING` if there is none, None if unknown."""
     try:
         kept = await _versions(memory, MEMORY_FILE)
     except StorageError as error:
@@ -82,18 +82,18 @@ def make_plan(
     *,
     version: int | None = None,
 ) -> Plan:
-    """What of it may be done to the file as it is, `version` being its number."""
+    """Plans the operations that are allowed on the current file; `version` is its version number."""
     applied = apply_operations(now.text, operations, checks)
     after = _checksum_of(applied.text) if applied.done else now.checksum
     return Plan(applied.done, applied.refused, history, now.checksum, after, version)
 
 
 async def carry_out(plan: Plan, memory: MemoryFiles, author: MemoryAuthor, session_key: str) -> Outcome:
-    """Does it, each file atomically; what a kill left undone of it is done, and nothing twice.
+    """Executes the plan, each file atomically; finishes a plan that a kill interrupted, and does nothing twice.
 
-    Where a person has changed MEMORY.md meanwhile, their text is the base, and what does not fit it is refused. What
-    was done before a kill is told as done, and never again where its person has taken it out since.
-    Raises: ToolError, StorageError; where MEMORY.md was changed, neither.
+    If a person has changed MEMORY.md meanwhile, their text is the base, and operations that don't fit it are refused.
+    What was done before a kill is reported as done, and not repeated if the user has removed it since.
+    Raises: ToolError, StorageError; neither if MEMORY.md was changed.
     """
     written = await _change(plan, memory, author, session_key)
     history, refused = "", written.refused
@@ -102,7 +102,7 @@ async def carry_out(plan: Plan, memory: MemoryFiles, author: MemoryAuthor, sessi
             history = plan.history if await _log(plan.history, memory, author, session_key) else ""
         except (ToolError, StorageError) as error:
             if not written.done and isinstance(error, StorageError):
-                raise  # nothing is done yet, and it may pass
+                raise  # nothing is done yet, and the error may be temporary
             log.warning("The line for %s is left out: %s", HISTORY_FILE, error)
             line = Operation("add", "what was done", section="History", content=plan.history)
             refused = (*refused, Refused(line, f"{HISTORY_FILE} cannot be added to: {error}"))
@@ -113,7 +113,7 @@ async def carry_out(plan: Plan, memory: MemoryFiles, author: MemoryAuthor, sessi
 
 
 async def take_back(outcome: Outcome, memory: MemoryFiles, session_key: str) -> bool:
-    """False where MEMORY.md is not what it was then: nothing was done. Raises: NotFound, ToolError, StorageError."""
+    """Undoes it. False if MEMORY.md has changed since: nothing was done. Raises: NotFound, ToolError, StorageError."""
     if outcome.done:
         versions = {version.number: version for version in await memory.versions(MEMORY_FILE)}
         made, before = versions.get(outcome.version or 0), versions.get(outcome.before or 0)
@@ -138,7 +138,7 @@ async def take_back(outcome: Outcome, memory: MemoryFiles, session_key: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What was done to MEMORY.md, now or before a kill; `checksum` is of the text that it became then."""
+    """What was done to MEMORY.md, now or before a kill; `checksum` is that of the resulting text."""
 
     done: tuple[Operation, ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -169,11 +169,11 @@ async def _change(plan: Plan, memory: MemoryFiles, author: MemoryAuthor, session
 async def _before_a_kill(
     plan: Plan, now: MemoryText, memory: MemoryFiles, author: MemoryAuthor, session_key: str
 ) -> _Written | None:
-    """What was written of the plan before, whatever its person has made of it since; None where nothing was.
+    """What an earlier try wrote, whatever the user has changed since; None if nothing was written.
 
-    A version tells, newer than the one that the plan was made from. Where nobody knows which that was, or a kill came
-    between the file and its version, the text does: what its person took out before anybody looked counts as never
-    written then.
+    Detected by a version newer than the one that the plan was made from. If that version is unknown, or a kill came
+    between writing the file and keeping its version, the text decides: what the user removed before this check then
+    counts as never written.
     """
     if plan.after == plan.before:
         return None
@@ -194,7 +194,7 @@ async def _before_a_kill(
 
 
 def _number_of(checksum: str, versions: Sequence[FileVersion]) -> int | None:
-    """That of the newest one with this checksum."""
+    """The number of the newest version with this checksum."""
     return max((version.number for version in versions if version.checksum == checksum), default=None)
 
 
@@ -202,7 +202,7 @@ async def _numbers(written: _Written, memory: MemoryFiles) -> tuple[int | None, 
     """The version that holds the result, and the one before it; None for one that could not be kept."""
     try:
         versions = await _versions(memory, MEMORY_FILE)
-    except StorageError as error:  # it is done, and has to be told
+    except StorageError as error:  # the change is done and must be reported
         log.warning("The versions of %s cannot be read: %s", MEMORY_FILE, error)
         return None, None
     place = next((at for at in reversed(range(len(versions))) if versions[at].checksum == written.checksum), None)
@@ -213,7 +213,7 @@ async def _numbers(written: _Written, memory: MemoryFiles) -> tuple[int | None, 
 
 
 async def _log(line: str, memory: MemoryFiles, author: MemoryAuthor, session_key: str) -> bool:
-    """True where it stands in HISTORY.md, or did until its person took it out."""
+    """True if the line is in HISTORY.md, or was until the user removed it."""
     for _ in range(_TRIES):
         now = await memory_text(memory, HISTORY_FILE)
         if line in now.text.splitlines() or await _was_logged(line, memory, author, session_key):
@@ -229,7 +229,7 @@ async def _log(line: str, memory: MemoryFiles, author: MemoryAuthor, session_key
 
 
 async def _was_logged(line: str, memory: MemoryFiles, author: MemoryAuthor, session_key: str) -> bool:
-    """Whether the last that this conversation wrote there holds the line."""
+    """Whether the last version written by this conversation contains the line."""
     versions = reversed(await _versions(memory, HISTORY_FILE))
     last = next((one for one in versions if (one.author, one.session_key) == (author, session_key)), None)
     if last is None:
@@ -254,7 +254,7 @@ async def _unlog(line: str, memory: MemoryFiles, session_key: str) -> None:
 
 
 async def _versions(memory: MemoryFiles, path: str) -> Sequence[FileVersion]:
-    """None where none are kept. Raises: StorageError."""
+    """Empty if none are kept. Raises: StorageError."""
     try:
         return await memory.versions(path)
     except NotFound:

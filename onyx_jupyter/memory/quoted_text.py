@@ -1,6 +1,6 @@
-"""What of a message its person may only have passed on, and which words nobody takes from there: orders and addresses.
+"""Which parts of a message the user may only have passed on, and which words are never taken from those parts.
 
-It asks no model and keeps nothing: where the text does not tell who wrote it, it counts as passed on.
+The latter are orders and addresses. If the text doesn't show who wrote a part, it counts as passed on.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import re
 from dataclasses import dataclass
 
 LONG_CHARS = 600
-"""What is longer was seldom typed, and nobody can tell which part of it was."""
+"""Longer messages are seldom typed by hand, and it is unknown which part was."""
 _CODE = re.compile(r"(`{3,}|~{3,}).*?(?:\1|\Z)", re.DOTALL)
 _CITED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _QUOTE = re.compile(r"“[^”]{20,}”|„[^“”]{20,}[“”]|«[^»]{20,}»|»[^«]{20,}«|\"[^\"]{20,}\"|(?<!\w)'[^'\n]{20,}'(?!\w)")
-# A mail's head, and words after which somebody else speaks: to the message's end.
+# Email headers, and phrases that introduce someone else's words: up to the end of the message.
 _SOMEBODY_ELSE = re.compile(
     r"^[ \t]*(?:from|to|cc|subject|sent|date|von|an|betreff|gesendet|datum|de|para|objet|asunto|assunto)[ \t]*:[ \t]"
     r"|-{2,}[^\n]{0,20}(?:original|forwarded|weitergeleitet|ursprünglich|transféré|reenviado)"
@@ -35,8 +35,8 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(
-    r"\w+://\S+|\bwww\.\S+|\b[\w-]+(?:\.[\w-]+)+/\S*"  # on the net
-    r"|(?<![\w/.~])(?:~|\.{1,2})?/\w\S*|\b[a-z]:\\\S+|\S+/\S+(?:/\S|\.\w)\S*",  # on a disk
+    r"\w+://\S+|\bwww\.\S+|\b[\w-]+(?:\.[\w-]+)+/\S*"  # URLs
+    r"|(?<![\w/.~])(?:~|\.{1,2})?/\w\S*|\b[a-z]:\\\S+|\S+/\S+(?:/\S|\.\w)\S*",  # paths
     re.IGNORECASE,
 )
 _EDGES = ".,;:!?)>]}\"'”’“"
@@ -44,14 +44,14 @@ _EDGES = ".,;:!?)>]}\"'”’“"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What its person typed as far as the text shows it, and what they may only have passed on."""
+    """What the user typed, as far as the text shows, and what they may only have passed on."""
 
     own: str
     passed_on: str
 
 
 def parted(text: str) -> Message:
-    """Quotes, code, what stands below a mail's head, and the whole of a long message may be somebody else's."""
+    """Splits a message: quotes, code, email text, and all of a long message may be someone else's words."""
     if len(text.strip()) > LONG_CHARS:
         return Message("", text)
     taken: list[str] = []
@@ -70,10 +70,10 @@ def parted(text: str) -> Message:
 
 
 def is_order(text: str) -> bool:
-    """Whether it says what is to be done, rather than how things are."""
+    """Whether the text says what to do, rather than how things are."""
     return _ORDER.search(text) is not None
 
 
 def addresses(text: str) -> list[str]:
-    """The places on the net and on a disk that it names."""
+    """The URLs and file paths in the text."""
     return [found.rstrip(_EDGES) for found in _ADDRESS.findall(text)]

@@ -1,4 +1,4 @@
-"""Brings the index in step with the memory files, and reads only those that changed. It never changes a file."""
+"""Keeps the index in step with the memory files, reading only those that changed. It never changes a file."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from onyx_jupyter.storage.watch import Settling, Stamp
 log = logging.getLogger(__name__)
 MAX_LINES = 100_000
 SCHEMA_VERSION = 1
-# A file may be written to again within the same tick of its clock: one that was just written is not known by its time.
+# A file may be written again within one tick of its clock, so a fresh timestamp doesn't identify its content.
 _RACY_S = 2.0
 _FILES_AT_ONCE = 16
-# An agent that is not configured here may be another server's. What it noted leaves the index, and never the disk.
+# An agent that isn't configured here may belong to another server: its notes leave the index but never the disk.
 ABSENT_DAYS = 7
 _JOINTS = re.compile(r"[-_\s]+")
 Name = tuple[str, str]
@@ -36,7 +36,7 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """A file that cannot be searched, and why. `agent_id` is "" for what all agents share."""
+    """A file that cannot be searched, and why. `agent_id` is "" for files shared by all agents."""
 
     agent_id: str
     path: str
@@ -45,9 +45,9 @@ class FileProblem:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What one look at all files came to; `wait_s` is when to look again at those that are being written.
+    """The result of one pass over all files. `wait_s`: when to check again the files that are still being written.
 
-    `missing`: one of those has never been in the index.
+    `missing`: at least one of those files has never been in the index.
     """
 
     files: int
@@ -60,7 +60,7 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a file held when it looked like `stamp`; `problem` where it could not be read then."""
+    """A file's content at the time of `stamp`; `problem` says why it could not be read then."""
 
     stamp: Stamp
     checksum: str
@@ -69,7 +69,7 @@ class _Known:
 
 @dataclass
 class _Look:
-    """One look at all files: what is there, and what stays as it is in the index although it may be old."""
+    """One pass over all files. Unread ones stay in the index as they are, possibly out of date."""
 
     there: dict[Name, tuple[MemoryFiles, MemoryFile]] = field(default_factory=dict)
     folders: dict[Name, MemoryFile] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class _Look:
     changed: list[Name] = field(default_factory=list)
 
     def may_be_there(self, name: Name) -> bool:
-        """Whether it lies in a folder that could not be listed this time."""
+        """Whether the file is in a folder that could not be listed this time."""
         return any(
             folder.is_closed and owner == name[0] and folder.holds(name[1])
             for (owner, _), folder in self.folders.items()
@@ -88,14 +88,14 @@ class _Look:
 
 
 async def _nobody(report: SyncReport) -> None:
-    """Where nobody wants to be told."""
+    """The default for `on_step`: does nothing."""
 
 
 class MemorySync:
-    """`memories` gives every agent's files; `seen_file` keeps what was seen beside the index, and may be lost.
+    """`memories` returns every agent's files; `seen_file` caches what was seen, next to the index, and may be lost.
 
-    `on_progress` is told of files done and in all while some are put into the index, `on_step` of each report as soon
-    as all can be found, before what was changed outside of Onyx is kept as versions.
+    `on_progress` gets the number of files done and the total while files are indexed. `on_step` gets each report as
+    soon as everything is searchable, before outside changes are kept as versions.
     """
 
     def __init__(
@@ -121,18 +121,18 @@ class MemorySync:
         self._one_at_a_time = asyncio.Lock()
 
     def trust(self, file: Path) -> None:
-        """That real file was written by Onyx, so as a whole."""
+        """Tells that Onyx wrote this real file, so it is complete."""
         self._settling.trust(file)
 
     async def run(self) -> SyncReport:
-        """Looks at every file, reads the changed ones and brings the index in step. Raises: IndexUnavailable."""
+        """Checks every file, reads the changed ones and updates the index. Raises: IndexUnavailable."""
         async with self._one_at_a_time:
             look = await asyncio.to_thread(self._look)
             try:
                 report = await self._bring_in_step(look)
                 await self._on_step(report)
                 return report
-            finally:  # the disk makes a version wait: nobody who searches waits with it
+            finally:  # keeping versions is slow: searches must not wait for it
                 await asyncio.to_thread(self._note_changes, look)
                 await asyncio.to_thread(self._save)
 
@@ -156,7 +156,7 @@ class MemorySync:
         )
 
     def _long_absent(self, unknown: set[str]) -> set[str]:
-        """Agents in the index that have not been configured here for days; their days are counted anew from here."""
+        """Agents in the index that have not been configured here for days; restarts the count for those it returns."""
         now_s = self._clock.now().timestamp()
         since = {agent_id: self._absent.get(agent_id, now_s) for agent_id in unknown}
         gone = {agent_id for agent_id, at_s in since.items() if now_s - at_s >= ABSENT_DAYS * 86_400}
@@ -221,7 +221,7 @@ class MemorySync:
             del known[name]
 
     def _read(self, memory: MemoryFiles, file: MemoryFile, stamp: Stamp) -> _Known | None:
-        """None for one that has vanished since."""
+        """None if the file has vanished."""
         try:
             content = memory.content_now(file.path)
         except (StorageError, ToolError) as error:
@@ -231,7 +231,7 @@ class MemorySync:
         return _Known(stamp, content.checksum)
 
     def _sources(self, look: _Look, names: Sequence[Name]) -> list[Source]:
-        """What each file holds now, which may be something newer; none for one that is gone or unreadable."""
+        """The current content of each file, possibly newer than in `look`; skips files that are gone or unreadable."""
         sources = []
         for name in names:
             memory, file = look.there[name]
@@ -244,7 +244,7 @@ class MemorySync:
         return sources
 
     def _note_changes(self, look: _Look) -> None:
-        """Keeps what was changed outside of Onyx, or deleted there, as versions."""
+        """Keeps versions of files that were changed or deleted outside of Onyx."""
         memories = {memory.agent_id: memory for memory in self._memories()}
         for agent_id, path in look.changed:
             memory = memories.get(agent_id) if agent_id else next(iter(memories.values()), None)
@@ -264,7 +264,7 @@ class MemorySync:
                 seen = json.loads(self._seen_file.read_text("utf-8"))
                 self._known, self._absent = _from_json(seen), _absent_from_json(seen)
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
-                self._known = {}  # every file is read once more
+                self._known = {}  # every file is read again
         return self._known
 
     def _save(self) -> None:
@@ -279,7 +279,7 @@ class MemorySync:
 
 
 def source_of(agent_id: str, file: MemoryFile, text: str, checksum: str) -> Source:
-    """The file as it is indexed."""
+    """The file in the form that is indexed."""
     if file.path == FACTS_FILE:
         return Source("fact", agent_id, file.path, checksum, fact_chunks(text))
     day = day_of(file.path)
@@ -288,7 +288,7 @@ def source_of(agent_id: str, file: MemoryFile, text: str, checksum: str) -> Sour
 
 
 def _title(path: str) -> str:
-    """What the name says of the content: `team rules` of `shared/team-rules.md`. A day is told without it."""
+    """The title in the file name: `team rules` for `shared/team-rules.md`. Daily files are identified by their day."""
     return "" if path == MEMORY_FILE or day_of(path) else _JOINTS.sub(" ", PurePosixPath(path).stem).strip()
 
 

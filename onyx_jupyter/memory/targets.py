@@ -1,4 +1,4 @@
-"""Where a new memory goes: today's file, or a section of MEMORY.md. It never touches the disk."""
+"""Decides where a new memory goes: today's file, or a section of MEMORY.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 @dataclass(frozen=True, slots=True)
 class MemoryTarget:
-    """A file by its path inside the workspace, and the section of MEMORY.md (None: at the end of the file)."""
+    """A file by its path inside the workspace, and the section of MEMORY.md (None: the end of the file)."""
 
     path: str
     section: str | None = None
@@ -31,7 +31,7 @@ class MemoryTarget:
 
 
 def memory_target(target: str | None, moment: datetime) -> MemoryTarget:
-    """Which file a target means, `moment` being the local time. Raises: ToolError.
+    """The file that a target means; `moment` is the local time. Raises: ToolError.
 
     None is today's file; others are `MEMORY.md`, `MEMORY.md#Section` and `memory/YYYY-MM-DD.md`.
     """
@@ -51,22 +51,22 @@ def memory_target(target: str | None, moment: datetime) -> MemoryTarget:
 
 
 def day_of(path: str) -> date | None:
-    """The day whose notes a file holds; None for what stays true."""
+    """The day of a daily file; None for other files."""
     daily = _DAILY.fullmatch(path) if path.startswith(f"{DAILY_FOLDER}/") else None
     return date.fromisoformat(daily[1]) if daily and _is_date(daily[1]) else None
 
 
 def add_daily_entry(text: str, target: MemoryTarget, moment: datetime, content: str) -> str:
-    """The daily file's text with the entry at its end, under the time of day. What stands there keeps its line ends."""
+    """The daily file's text with the entry appended under the time of day. Existing text keeps its line endings."""
     day = target.path.removeprefix(DAILY_FOLDER + "/").removesuffix(".md")
     title = "" if text.strip() else f"# {day}\n\n"
     return _with_at_end(text, f"{title}## {moment:%H:%M}\n\n{content}")
 
 
 def add_to_section(text: str, section: str | None, content: str) -> str:
-    """The file's text with the content at the end of the section, which is made where it is missing.
+    """The file's text with the content at the end of the section, which is created if missing.
 
-    What stands there keeps its line ends; the new lines get those that most lines have.
+    Existing text keeps its line endings; new lines get the most common one.
     """
     if section is None:
         return _with_at_end(text, content)
@@ -77,14 +77,14 @@ def add_to_section(text: str, section: str | None, content: str) -> str:
     start, end = bounds
     last = next(number for number in reversed(range(start, end)) if lines[number].strip())
     if end == len(lines):
-        lines = lines[: last + 1]  # blank lines at the end of a file are nobody's
+        lines = lines[: last + 1]  # trailing blank lines of a file belong to no section
     follows = "\n" if last + 1 < len(lines) and lines[last + 1].strip() else ""
     before = "" if last > start and _continues_list(lines[last], content) else "\n"
     return _inserted(lines, last + 1, f"{before}{content}\n{follows}", _line_end(text))
 
 
 def _section_bounds(lines: list[str], section: str) -> tuple[int, int] | None:
-    """Line numbers from 0: the heading's own, and that of the next heading of its level or above."""
+    """Line numbers from 0: that of the heading, and that of the next heading of the same or a higher level."""
     found: tuple[int, int] | None = None
     fence = ""
     for number, line in enumerate(lines):
@@ -121,12 +121,12 @@ def _inserted(lines: list[str], place: int, new: str, end: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Each with its end."""
+    """The lines with their endings."""
     return list(io.StringIO(text))
 
 
 def _line_end(text: str) -> str:
-    """The one that most lines have."""
+    """The most common line ending."""
     return "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
 
 

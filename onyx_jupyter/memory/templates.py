@@ -1,4 +1,4 @@
-"""Gives a new workspace its first files, and tells what has been written into them since. It never overwrites one."""
+"""Copies the first files into a new workspace, and finds what was added to them since. It never overwrites a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 
 
 def install_templates(source: Path, workspace: Path) -> list[str]:
-    """Copies what is missing, keeping folders; the paths written, from the workspace. Raises: StorageError."""
+    """Copies missing files, keeping folders. Returns the paths written, from the workspace. Raises: StorageError."""
     written = []
     make_private_folder(workspace)
     for template in sorted(source.rglob("*")):
@@ -25,7 +25,7 @@ def install_templates(source: Path, workspace: Path) -> list[str]:
 
 
 def written_since(template: Path, text: str) -> str:
-    """The lines of a workspace's file that its template does not have; all where there is no template to read."""
+    """The lines of a workspace file that are not in its template; all if the template can't be read."""
     try:
         given = set(template.read_text("utf-8").splitlines())
     except OSError:
@@ -34,7 +34,7 @@ def written_since(template: Path, text: str) -> str:
 
 
 def _write_new(target: Path, content: bytes) -> bool:
-    """False where something is there already, a broken link included."""
+    """False if something exists there, even a broken link."""
     try:
         with target.open("xb") as file:
             target.chmod(PRIVATE_FILE)

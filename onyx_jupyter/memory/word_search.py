@@ -1,4 +1,4 @@
-"""Finds passages of Markdown files by the words of a query. It never touches the disk and keeps no index."""
+"""Finds passages of Markdown files by the words of a query, without an index."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Passage:
 
 
 def search_words(texts: Mapping[str, str], query: str, limit: int) -> Sequence[Passage]:
-    """The best first: those with the larger share of the query's words, where a rarer word weighs more.
+    """Best first: passages with the larger share of the query's words, where rarer words weigh more.
 
-    A word of four letters or more also finds those that begin with it. `texts` is path → Markdown. A score is
-    Σ w(held) / Σ w(asked), within 0 and 1, with w = ln(1 + (N + 1) / (n + 0.5)) for a word that n of N passages hold.
+    A word of four letters or more also matches words that begin with it. `texts` is path → Markdown. A score is
+    Σ w(held) / Σ w(asked), between 0 and 1, with w = ln(1 + (N + 1) / (n + 0.5)) for a word that n of N passages hold.
 
     Source: inverse document frequency, Spärck Jones, "A statistical interpretation of term specificity" (1972); the
     halves are those of Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), whose
-    (N − n + 0.5) / (n + 0.5) is (N + 1) / (n + 0.5) − 1. The 1 is left in, so that a word in every passage counts, too.
+    (N − n + 0.5) / (n + 0.5) is (N + 1) / (n + 0.5) − 1. The 1 is kept, so that a word in every passage counts, too.
     """
     words = list(dict.fromkeys(_words(query)))
     found = [(passage, _held(words, passage)) for path, text in texts.items() for passage in _passages(path, text)]
@@ -49,13 +49,13 @@ def search_words(texts: Mapping[str, str], query: str, limit: int) -> Sequence[P
         for p, held in found
         if held
     ]
-    scored.sort(key=lambda passage: passage.path, reverse=True)  # of equals the newest day comes first
+    scored.sort(key=lambda passage: passage.path, reverse=True)  # for equal scores, the newest day first
     scored.sort(key=lambda passage: passage.score, reverse=True)
     return scored[:limit]
 
 
 def found_by_words(passages: Sequence[Passage], agent_id: str, only: SearchFilter | None, limit: int) -> list[Found]:
-    """The passages that may be found, as a search gives them: their words are all that counted."""
+    """The passages that pass the filter, as search results; only their words were scored."""
     found = [_found(passage, agent_id) for passage in passages]
     return [one for one in found if only is None or _may_be_found(one, only)][:limit]
 
@@ -77,7 +77,7 @@ def _found(passage: Passage, agent_id: str) -> Found:
 
 
 def _may_be_found(found: Found, only: SearchFilter) -> bool:
-    """A span of days leaves out what has none."""
+    """A date range excludes passages without a day."""
     return (
         (only.agents is None or found.agent in only.agents)
         and (only.kinds is None or found.kind in only.kinds)
@@ -88,7 +88,7 @@ def _may_be_found(found: Found, only: SearchFilter) -> bool:
 
 
 def _passages(path: str, text: str) -> Iterator[Passage]:
-    """Blocks between empty lines and headings; of the facts' file each fact."""
+    """Blocks between empty lines and headings; in the facts file, each fact."""
     if path == FACTS_FILE:
         for chunk in fact_chunks(text):
             yield Passage(path, chunk.start_line, chunk.end_line, chunk.heading, 0.0, chunk.text)
@@ -108,7 +108,7 @@ def _passages(path: str, text: str) -> Iterator[Passage]:
 
 
 def _lines(text: str) -> Sequence[str]:
-    """As editors and the index count them: `splitlines` ends a line at form feeds and Unicode separators too."""
+    """Lines as editors and the index count them: `splitlines` also breaks at form feeds and Unicode separators."""
     return text.replace("\r\n", "\n").split("\n")
 
 

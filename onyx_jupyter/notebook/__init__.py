@@ -1,1 +1,1 @@
-"""Notebooks by path and cell id, open in a tab or not. It never decides whether something may be changed."""
+"""Reads, edits and runs notebooks by path and cell id, whether or not they are open in a tab."""

@@ -1,4 +1,4 @@
-"""Works on a notebook through the browser tab that has it open. It never touches the file."""
+"""Works on a notebook through the browser tab that has it open."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ANSWER_S = 15.0
 _INTERRUPT_S = 1.0
 _READINGS = 3
 _AFTER_INTERRUPT_S = 0.5
-# A run that ends so may have begun; any other refusal says that it has not.
+# A run that ends with one of these codes may have begun; any other refusal means that it has not.
 _MAY_HAVE_RUN = ("tab_gone", "tab_silent", "bad_response", "closed", "kernel_died", "internal", "too_large")
 _WRITING = ("notebook.apply", "notebook.wait", "notebook.run")
 
@@ -106,7 +106,7 @@ T = TypeVar("T", bound=_Answer)
 
 
 class BrowserBackend:
-    """Notebooks that are open in a tab; where one is not, every call raises NotebookError (not_open)."""
+    """Notebooks that are open in a tab. For any other notebook, every call raises NotebookError (not_open)."""
 
     def __init__(
         self,
@@ -117,9 +117,9 @@ class BrowserBackend:
         interrupt: Callable[[str], Awaitable[None]] | None = None,
         is_shared: Callable[[str], bool] = lambda path: False,
     ) -> None:
-        """`interrupt` stops what runs in a notebook's kernel, where the tab that runs it is away.
+        """`interrupt` interrupts a notebook's kernel when the tab that runs the cell is gone.
 
-        `is_shared` says whether all tabs work on one document of a notebook; else only one tab may have it to write.
+        `is_shared` says whether all tabs share one document of the notebook; else only one tab may write to it.
         """
         self._tabs = tabs
         self._interrupt_kernel = interrupt
@@ -141,7 +141,7 @@ class BrowserBackend:
         return NotebookCells(path, order, _cells(parts), kernel.name)
 
     async def _read(self, path: str, params: Mapping[str, Any]) -> Sequence[_Read]:
-        """In as many parts as it takes, since a frame has its limits; once more where cells moved meanwhile."""
+        """Reads in several parts, since a frame is limited in size; starts again if cells moved meanwhile."""
         for _ in range(_READINGS):
             parts = [await self._ask(path, "notebook.read", {"from": 0, **params}, _Read)]
             while (at := parts[-1].next) is not None and parts[-1].order == parts[0].order:
@@ -151,7 +151,7 @@ class BrowserBackend:
         raise NotebookError("stale", f"{path} is being changed by somebody else at this moment. Read it again.")
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
-        """The tab checks and changes in one step; what a change makes of a cell is not sent back, but known here."""
+        """The tab checks and applies the changes in one step; changed cells are not sent back but computed here."""
         params = {"changes": [_sent(change) for change in changes]}
         answer = await self._ask(path, "notebook.apply", params, _Applied)
         if len(answer.changes) != len(changes):
@@ -167,9 +167,9 @@ class BrowserBackend:
         base_hash: str | None = None,
         began: Callable[[], None] = lambda: None,
     ) -> CellRun:
-        """Without a time limit: a cell may run for hours, and the tab's going away ends the wait.
+        """Has no time limit: a cell may run for hours, and the wait ends if the tab goes away.
 
-        Cancelling stops the cell, or its waiting for the kernel; what somebody else runs there goes on.
+        Cancelling stops the cell, or its wait for the kernel; other users' code keeps running.
         """
         run_key, begun = uuid.uuid4().hex, asyncio.Event()
         asked = asyncio.ensure_future(self._run(path, cell_id, base_hash, run_key, begun))
@@ -201,7 +201,7 @@ class BrowserBackend:
         )
 
     async def _run(self, path: str, cell_id: str, base_hash: str | None, run_key: str, begun: asyncio.Event) -> _Run:
-        """`begun` is set from when the tab is asked to run it until it has refused to."""
+        """Sets `begun` when the tab is asked to run the cell, and clears it if the tab refuses."""
         params = {"cellId": cell_id, "runKey": run_key, "baseHash": base_hash}
         while True:
             await self._kernel_free(path)
@@ -212,11 +212,11 @@ class BrowserBackend:
                 if error.code in _MAY_HAVE_RUN:
                     raise
                 begun.clear()
-                if error.code != "kernel_busy":  # somebody was quicker
+                if error.code != "kernel_busy":  # something else started first
                     raise
 
     async def _run_or_join(self, path: str, params: Mapping[str, Any]) -> _Run:
-        """A tab that comes back after a break (a laptop asleep) is asked how the run went on, and not to run again."""
+        """After an interruption (a laptop asleep), asks the returning tab how the run went; doesn't run it again."""
         try:
             return await self._ask(path, "notebook.run", params, _Run, timeout_s=None)
         except NotebookError as error:
@@ -232,7 +232,7 @@ class BrowserBackend:
         raise gone
 
     async def _kernel_free(self, path: str) -> None:
-        """Returns when nothing else runs in the notebook's kernel, which is started where there is none."""
+        """Returns when nothing else runs in the notebook's kernel; starts the kernel if there is none."""
         while True:
             try:
                 await self._ask(path, "notebook.wait", {}, _Answer, timeout_s=None)
@@ -283,7 +283,7 @@ class BrowserBackend:
 
 
 def _other_source(answer: _Run, base_hash: str | None) -> str | None:
-    """A page from before an upgrade runs whatever the cell holds by then; what that was is said."""
+    """A page loaded before an upgrade runs whatever the cell holds by then; the note says what ran."""
     source = (answer.before or {}).get("source")
     if base_hash is None or not isinstance(source, str) or cell_hash(source) == base_hash:
         return None

@@ -1,4 +1,4 @@
-"""Which notebooks are open in which browser tab, and requests to one of them. It carries no frame itself."""
+"""Tracks which notebooks are open in which browser tab, and sends requests to a tab."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onyx_jupyter.notebook.paths import NotebookPaths
 
 TabId = NewType("TabId", str)
 Send = Callable[[str, str, Mapping[str, Any]], Awaitable[None]]
-"""Sends a request (its id, action, params) to one tab; any error it raises means that the tab is gone."""
+"""Sends a request (id, action, params) to one tab; any error it raises means that the tab is gone."""
 
 _log = logging.getLogger(__name__)
 _OPENING_S = 15.0
@@ -22,7 +22,7 @@ _OPENING_S = 15.0
 
 @dataclass(frozen=True, slots=True)
 class OpenNotebook:
-    """A notebook in a tab, by the tab's own spelling of its path; `active` is the one in front."""
+    """A notebook in a tab, with the path as the tab spells it; `active` is the one in front."""
 
     path: str
     active: bool = False
@@ -30,7 +30,7 @@ class OpenNotebook:
 
 @dataclass(frozen=True, slots=True)
 class OpenIn:
-    """Where a notebook is open: the tab, and the path as that tab knows it."""
+    """Where a notebook is open: the tab, and the path as that tab spells it."""
 
     tab: TabId
     path: str
@@ -40,21 +40,21 @@ class BrowserTabs(Protocol):
     """The tabs that are connected now."""
 
     def tab_with(self, path: str) -> OpenIn | None:
-        """Where it was last written, while it is open there; else where it is in front, or the tab that spoke last.
+        """Prefers the tab it was last written in, then one where it is in front, then the tab that spoke last.
 
-        None where it is open nowhere.
+        None if no tab has it open.
         """
         ...
 
     def write_place(self, path: str, *, is_shared: bool) -> OpenIn | None:
-        """As `tab_with`, which gives this tab from now on.
+        """Like `tab_with`, which then keeps returning this tab.
 
-        Raises: NotebookError (open_twice) where several tabs have it and not one shared document.
+        Raises: NotebookError (open_twice) if several tabs have it open without sharing one document.
         """
         ...
 
     async def settled(self, path: str) -> None:
-        """Returns when no tab that had the notebook open may be about to come back (reload, short break)."""
+        """Returns once no tab that had the notebook open might still come back (reload, short break)."""
         ...
 
     async def request(
@@ -76,10 +76,10 @@ class _Tab:
 
 
 class TabRequests:
-    """The BrowserTabs that a transport feeds: it calls `opened`, `updated`, `responded` and `closed`.
+    """The BrowserTabs that a transport feeds by calling `opened`, `updated`, `responded` and `closed`.
 
-    A request is sent to one tab, once, and only that tab's first answer counts. After a tab has gone, calls on what it
-    had open wait up to `reconnect_s`, so that nothing is written under a page that only reloads.
+    A request is sent to one tab, once, and only that tab's first answer counts. After a tab has gone, calls on the
+    notebooks it had open wait up to `reconnect_s`, so that nothing is written under a page that only reloads.
     """
 
     def __init__(self, ids: IdSource, paths: NotebookPaths, *, reconnect_s: float = 8.0) -> None:
@@ -106,9 +106,9 @@ class TabRequests:
         cards: Iterable[str] = (),
         folder: str | None = None,
     ) -> None:
-        """The tab says what it has open now, which outputs of ours it draws (MIME types), and the folder that it shows.
+        """The tab reports its open notebooks, which of our output MIME types it draws, and the folder it shows.
 
-        A former connection of the same page ends, if it is not known to have.
+        Ends an earlier connection of the same page if that is still registered.
         """
         if tab not in self._tabs:
             return
@@ -129,7 +129,7 @@ class TabRequests:
     def responded(
         self, tab: TabId, request_id: str, result: Mapping[str, Any] | None, error: NotebookError | None
     ) -> bool:
-        """Hands an answer to whoever waits for it; False and a log line where nobody does, or another tab was asked."""
+        """Passes an answer to the waiting request; False and a log line if none waits, or if another tab was asked."""
         waiting = self._tabs[tab].pending.pop(request_id, None) if tab in self._tabs else None
         if waiting is None or waiting.done():
             _log.info("An answer to %s was ignored: nobody waits for it from that tab.", request_id)
@@ -143,7 +143,7 @@ class TabRequests:
         return True
 
     def closed(self, tab: TabId) -> None:
-        """The tab's connection has ended: what was asked of it fails."""
+        """The tab's connection has ended: its pending requests fail."""
         gone = self._tabs.pop(tab, None)
         if gone is None:
             return
@@ -173,7 +173,7 @@ class TabRequests:
         return place
 
     def _places(self, path: str) -> list[OpenIn]:
-        """Where it is open: in front first, then by who spoke last."""
+        """Where it is open: in front first, then by which tab spoke last."""
         wanted = self._paths.canonical(path)
         found = [
             (notebook.active, state.last_spoke, OpenIn(tab, notebook.path))
@@ -184,7 +184,7 @@ class TabRequests:
         return [entry[2] for entry in sorted(found, key=lambda entry: entry[:2], reverse=True)]
 
     def count_with(self, path: str) -> int:
-        """In how many tabs the notebook is open."""
+        """The number of tabs that have the notebook open."""
         wanted = self._paths.canonical(path)
         return sum(
             any(self._paths.canonical(notebook.path) == wanted for notebook in state.notebooks)
@@ -192,7 +192,7 @@ class TabRequests:
         )
 
     def cards_with(self, path: str) -> list[str]:
-        """What every tab that has the notebook open draws: nobody knows in which of them one looks."""
+        """What every tab with the notebook open can draw, since the user may be looking at any of them."""
         drawn = [self._tabs[place.tab].cards for place in self._places(path)]
         return sorted(frozenset.intersection(*drawn)) if drawn else []
 
@@ -204,12 +204,12 @@ class TabRequests:
         return list(paths), next(fronts, None)
 
     def open_folder(self) -> str | None:
-        """What the file browser shows in the tab that spoke last; None where there is no such tab."""
+        """The folder shown in the file browser of the tab that spoke last; None if there is no such tab."""
         tab = self._spoke_last()
         return self._tabs[tab].folder if tab is not None else None
 
     async def show(self, path: str) -> bool:
-        """Opens the notebook in the tab that spoke last; whether it stands there now."""
+        """Opens the notebook in the tab that spoke last; returns whether it is open now."""
         tab = self._spoke_last()
         if tab is None:
             return False
@@ -224,7 +224,7 @@ class TabRequests:
         return True
 
     def _spoke_last(self) -> TabId | None:
-        """Of the tabs with a page of ours that shows folders: kernels and programs connect, too."""
+        """Considers only tabs whose page shows folders, since kernels and programs connect too."""
         pages = [(state.last_spoke, tab) for tab, state in self._tabs.items() if state.folder is not None]
         return max(pages)[1] if pages else None
 
@@ -266,7 +266,7 @@ class TabRequests:
         finally:
             state.pending.pop(request_id, None)
             if waiting.done() and not waiting.cancelled():
-                waiting.exception()  # looked at, so that a failure nobody waits for any more is no warning
+                waiting.exception()  # retrieved, so that asyncio doesn't warn about it
 
 
 def _tab_gone() -> NotebookError:

@@ -1,6 +1,6 @@
-"""What a batch of changes makes of a list of cells: checked one after the other, all of them or none.
+"""Plans a batch of changes to a list of cells: checked one after the other, all of them or none.
 
-It never reads or writes a notebook: each backend hands in cells and carries out what comes back.
+This module does no I/O: each backend passes in cells and carries out the returned steps.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change as it is carried out: where its cell stood (None: it is new) and stands then (None: it is gone).
+    """One change as it is carried out: the cell's old position (None: it is new) and new one (None: it is deleted).
 
-    Both count from 0, `put_at` in the notebook without the cell. `cell` is all of it afterwards.
+    Both count from 0; `put_at` is the position in the notebook without the cell. `cell` is the whole cell afterwards.
     """
 
     applied: AppliedChange
@@ -54,7 +54,7 @@ class Step:
 
 
 def new_cell_id() -> str:
-    """An id as nbformat makes them."""
+    """An id in the format that nbformat uses."""
     return uuid.uuid4().hex[:8]
 
 
@@ -65,9 +65,9 @@ def plan(
     path: str,
     new_id: Callable[[], str] = new_cell_id,
 ) -> tuple[Step, ...]:
-    """The steps that the changes come to; `cells` is asked only for those that they touch.
+    """The steps that carry out the changes; reads from `cells` only those that they touch.
 
-    Raises: NotebookError (no_cell, stale, cell_exists, bad_cell, locked, would_empty); then none is to be carried out.
+    Raises: NotebookError (no_cell, stale, cell_exists, bad_cell, locked, would_empty); then none may be carried out.
     """
     planning = _Planning(cells, ids, path, new_id)
     steps = tuple(planning.step(change) for change in changes)
@@ -77,7 +77,7 @@ def plan(
 
 
 def carried_out(cells: Sequence[NbCell], steps: Sequence[Step]) -> list[NbCell]:
-    """The cells after these steps; those that were given stay as they are."""
+    """The cells after these steps, as a new list."""
     after = list(cells)
     for step in steps:
         if step.taken_from is not None:
@@ -88,7 +88,7 @@ def carried_out(cells: Sequence[NbCell], steps: Sequence[Step]) -> list[NbCell]:
 
 
 def carried(cell: NbCell) -> tuple[NbCell, bool]:
-    """A cell to hand around, and whether what it shows was too large for that: then those keys are missing."""
+    """A cell to pass around, and whether its outputs and attachments were too large for that and left out."""
     shown = [cell[key] for key in ("outputs", "attachments") if key in cell]
     if count_chars(shown, MAX_CARRIED_CHARS) <= MAX_CARRIED_CHARS:
         return cell, False
@@ -96,7 +96,7 @@ def carried(cell: NbCell) -> tuple[NbCell, bool]:
 
 
 def after_change(change: CellChange, cell_id: str, before: NbCell | None) -> NbCell | None:
-    """What a change makes of a cell; None where it takes the cell away."""
+    """The cell after a change; None if the change deletes it."""
     match change:
         case InsertCell():
             return _whole(change.cell, cell_id)
@@ -115,7 +115,7 @@ def after_change(change: CellChange, cell_id: str, before: NbCell | None) -> NbC
 
 
 def check_cell(cell: NbCell) -> None:
-    """Raises: NotebookError (bad_cell) where nbformat 4.5 would not have it."""
+    """Raises: NotebookError (bad_cell) if the cell is not valid in nbformat 4.5."""
     if cell.get("cell_type") not in get_args(CellType):
         raise _bad_cell(f"its type is {cell.get('cell_type')!r}, and not one of {', '.join(get_args(CellType))}")
     if not is_unicode(source_of(cell)):
@@ -129,7 +129,7 @@ def check_cell(cell: NbCell) -> None:
 
 
 class _Planning:
-    """The notebook as it would be after the changes until now."""
+    """The notebook as it would be after the changes so far."""
 
     def __init__(self, cells: Sequence[NbCell], ids: Sequence[str], path: str, new_id: Callable[[], str]) -> None:
         self.order = list(ids)
@@ -176,7 +176,7 @@ class _Planning:
         return Step(_applied(cell_id, None, None, cell), None, at, cell)
 
     def _replace(self, change: CellChange, at: int, cell_id: str, before: NbCell) -> Step:
-        """An edit, a deletion or a restoration: what becomes of the cell where it stands."""
+        """Edits, deletes or restores the cell in place."""
         place = self._place(at)
         after = after_change(change, cell_id, before)
         del self.order[at]
@@ -232,7 +232,7 @@ def _applied(cell_id: str, before: NbCell | None, place: Place | None, after: Nb
 
 
 def _whole(cell: NbCell, cell_id: str) -> NbCell:
-    """With all that nbformat asks for, the source as one string, and nothing that another type of cell would have."""
+    """The cell with everything nbformat requires, its source as one string, without keys of other cell types."""
     is_code = cell["cell_type"] == "code"
     code = {"execution_count": cell.get("execution_count"), "outputs": cell.get("outputs") or []} if is_code else {}
     foreign = ("attachments",) if is_code else ("outputs", "execution_count")
@@ -241,7 +241,7 @@ def _whole(cell: NbCell, cell_id: str) -> NbCell:
 
 
 def _restored(cell: NbCell, cell_id: str, now: NbCell) -> NbCell:
-    """That cell; what it does not name stays as it is now."""
+    """`cell`, with the keys it lacks taken from `now`."""
     kept = {key: now[key] for key in ("source", "metadata", *_SHOWN) if key in now and key not in cell}
     return _whole({**kept, **cell}, cell_id)
 

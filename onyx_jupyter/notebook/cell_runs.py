@@ -1,6 +1,6 @@
-"""Runs a cell in its notebook's kernel from here, where no browser tab does it, and puts its outputs into the notebook.
+"""Runs cells from the server when no browser tab does, and puts their outputs into the notebook.
 
-It never chooses where the notebook is: outputs go wherever it is open at that moment.
+The outputs go wherever the notebook is open at that moment.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _SHOWN_CHARS_PER_S = 1_000_000
 
 
 def show_every_s(outputs: Sequence[Mapping[str, Any]]) -> float:
-    """How long what has come stands before more of it is shown: each time all of it is compared, or sent anew."""
+    """How long to wait before showing more outputs: each time, all of them are compared or sent again."""
     chars = count_chars(outputs, int(_SHOW_AT_LEAST_EVERY_S * _SHOWN_CHARS_PER_S))
     return min(max(_SHOW_EVERY_S, chars / _SHOWN_CHARS_PER_S), _SHOW_AT_LEAST_EVERY_S)
 
 
 class Cells(Protocol):
-    """Notebooks as `Notebooks` has them, wherever they are at that moment."""
+    """Notebooks as `Notebooks` has them, wherever they are open at that moment."""
 
     async def read_cells(self, path: str, ids: Collection[str]) -> NotebookCells: ...
 
@@ -39,7 +39,7 @@ class Cells(Protocol):
 
 
 class CellRuns:
-    """Over one server's kernels; `cells` are those of its notebooks, `is_watched`: somebody has that one open."""
+    """Runs cells in one server's kernels. `cells` accesses its notebooks; `is_watched` says whether one is open."""
 
     def __init__(
         self,
@@ -63,10 +63,10 @@ class CellRuns:
         base_hash: str | None,
         began: Callable[[], None],
     ) -> CellRun:
-        """Until the cell has ended; whoever has the notebook open sees the outputs come. `began`: its code may run.
+        """Runs the cell to its end; anyone with the notebook open sees the outputs arrive. `began`: its code may run.
 
         It runs the source of `base_hash`, else of `view`, and only if the cell still has it when the kernel is free.
-        Raises: NotebookError (no_cell, not_code, stale, no_kernel, kernel_died); what had come until then is kept.
+        Raises: NotebookError (no_cell, not_code, stale, no_kernel, kernel_died); outputs up to then are kept.
         """
         path = view.path
         cell = _still(view, cell_id, base_hash)
@@ -93,7 +93,7 @@ class CellRuns:
 
 
 def _still(view: NotebookCells, cell_id: str, base_hash: str | None) -> Cell:
-    """The cell. Raises: NotebookError (no_cell; stale where its source is another one than that)."""
+    """The cell. Raises: NotebookError (no_cell; stale if its source doesn't match `base_hash`)."""
     cell = find_cell(view.cells, cell_id, view.path)
     if base_hash is not None and cell.hash != base_hash:
         raise stale(view.path, cell_id, cell.source)
@@ -101,7 +101,7 @@ def _still(view: NotebookCells, cell_id: str, base_hash: str | None) -> Cell:
 
 
 class _Shown:
-    """One execution, and what of it stands in the notebook."""
+    """One execution, and how much of it the notebook shows."""
 
     def __init__(
         self, path: str, cell_id: str, execution: KernelRun, cells: Cells, is_watched: Callable[[str], bool]
@@ -117,11 +117,11 @@ class _Shown:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the notebook has been changed by it."""
+        """Whether it has changed the notebook."""
         return self._last is not None
 
     async def keep(self) -> str | None:
-        """Puts what has come into the notebook; where that cannot be, the reason in words."""
+        """Puts the outputs so far into the notebook; returns the reason in words if that fails."""
         try:
             await self._show()
         except NotebookError as error:
@@ -130,7 +130,7 @@ class _Shown:
 
     @contextlib.asynccontextmanager
     async def live(self) -> AsyncIterator[None]:
-        """Meanwhile, what comes is shown to those who have the notebook open; a file is not written for it."""
+        """Meanwhile, shows new outputs to anyone who has the notebook open; doesn't write a file for it."""
         showing = asyncio.create_task(self._show_again_and_again(), name="onyx live outputs")
         try:
             yield
@@ -141,7 +141,7 @@ class _Shown:
     async def _show_again_and_again(self) -> None:
         while True:
             if self.execution.has_begun and self._is_watched(self._path):
-                with contextlib.suppress(NotebookError):  # the last one says why it cannot be
+                with contextlib.suppress(NotebookError):  # the final attempt reports the reason
                     await self._show()
             await asyncio.sleep(show_every_s(self.execution.outputs))
 

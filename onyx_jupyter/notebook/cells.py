@@ -1,4 +1,4 @@
-"""Cells: their hash, their ids, finding and naming them. It never changes one."""
+"""Cells: their hash, their ids, finding and naming them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 
 
 def cell_hash(source: str) -> str:
-    """The first 16 hex digits of the source's SHA-256; what an edit says it is based on."""
+    """The first 16 hex digits of the source's SHA-256; identifies the source that an edit is based on."""
     return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
 
 
@@ -29,7 +29,7 @@ def source_of(cell: Mapping[str, Any]) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a file or a message can hold it; half of a surrogate pair is in neither."""
+    """Whether a file or a message can hold the text; neither can hold half of a surrogate pair."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -38,9 +38,9 @@ def is_unicode(text: str) -> bool:
 
 
 def cell_ids(cells: Iterable[Mapping[str, Any]]) -> list[str]:
-    """An id for each nbformat cell: its own, else (none, or used before) one derived from its source.
+    """An id for each nbformat cell: its own, or one derived from its source if it has none or a duplicate.
 
-    The derived one stays as long as the source does, whatever happens to the cells around it.
+    A derived id stays the same as long as the source does, whatever happens to the cells around it.
     """
     used: set[str] = set()
     ids = []
@@ -57,7 +57,7 @@ def cell_ids(cells: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def cell_views(cells: Iterable[Mapping[str, Any]], in_full: Collection[str]) -> tuple[Cell, ...]:
-    """nbformat cells, each with its id, as they are shown to whoever reads them."""
+    """nbformat cells, each with its id, as they are shown to readers."""
     limits = OutputLimits()
     return tuple(_view(cell, limits, in_full) for cell in cells)
 
@@ -78,13 +78,13 @@ def _view(cell: Mapping[str, Any], limits: OutputLimits, in_full: Collection[str
 
 
 def wanted_places(ids: Sequence[str], wanted: Collection[str], last: int) -> list[int]:
-    """Where those cells stand, from 0, and the `last` ones."""
+    """The positions of those cells and of the `last` ones, from 0."""
     first_of_last = len(ids) - last
     return [at for at, cell_id in enumerate(ids) if at >= first_of_last or cell_id in wanted]
 
 
 def index_of(ids: Sequence[str], cell_id: str, path: str) -> int:
-    """Where the cell stands, from 0. Raises: NotebookError (no_cell)."""
+    """The cell's position, from 0. Raises: NotebookError (no_cell)."""
     try:
         return ids.index(cell_id)
     except ValueError:
@@ -102,7 +102,7 @@ def no_cell(path: str, cell_id: str) -> NotebookError:
 
 
 def stale(path: str, cell_id: str, source: str) -> NotebookError:
-    """The cell is not what the edit was based on; `data` carries its id, and source and hash of now."""
+    """The cell is not what the edit was based on; `data` has its id, and its current source and hash."""
     return NotebookError(
         "stale",
         f"Cell {cell_id} of {path} has changed since it was read, so it was left alone. It is now "
@@ -120,7 +120,7 @@ def read_only(path: str) -> NotebookError:
 
 
 def check_unlocked(path: str, cell_id: str, metadata: Mapping[str, Any], change: type[EditCell | DeleteCell]) -> None:
-    """Raises: NotebookError (locked) where the cell's metadata says that it is not to be edited, or deleted."""
+    """Raises: NotebookError (locked) if the cell's metadata forbids editing or deleting it."""
     key, done = ("editable", "edited") if change is EditCell else ("deletable", "deleted")
     if metadata.get(key) is False:
         raise NotebookError(

@@ -1,4 +1,4 @@
-"""The rooms in which jupyter-collaboration has notebooks open. It never opens one, and does not need that package."""
+"""Finds the rooms in which jupyter-collaboration has notebooks open. It works without that package."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class Rooms(Protocol):
         ...
 
     async def document(self, path: str) -> Any:
-        """The shared `YNotebook` itself, loaded, and nobody in the middle of replacing its content.
+        """The shared `YNotebook` itself, loaded, while its content is not being replaced.
 
         Raises: NotebookError (no_room, room_not_ready).
         """
         ...
 
     async def is_writable(self, path: str) -> bool:
-        """Whether the room can save what is changed in it."""
+        """Whether the room can save changes."""
         ...
 
 
 class CollaborationRooms:
-    """Those of a Jupyter server. Without jupyter-collaboration there are none.
+    """The rooms of a Jupyter server. Without jupyter-collaboration there are none.
 
-    A room is found by the paths of those that are live, so that asking indexes no file and creates no room: a room
-    made by anybody but a front end may hold each cell twice.
+    A room is looked up among the live ones by path, so that a lookup indexes no file and creates no room: a room that
+    is not created by a front end may hold each cell twice.
     """
 
     def __init__(self, server_app: Any, paths: NotebookPaths) -> None:
@@ -60,10 +60,10 @@ class CollaborationRooms:
             ) from None
 
     async def is_writable(self, path: str) -> bool:
-        """A room passes over the saving of a file that is read-only without a word."""
+        """A room silently skips saving a read-only file."""
         try:
             model = await ensure_async(self._server.contents_manager.get(path, content=False))
-        except HTTPError:  # it is away by now, and the room may make it again
+        except HTTPError:  # the file is gone by now, and the room may create it again
             return True
         return model.get("writable") is not False
 
@@ -94,7 +94,7 @@ class CollaborationRooms:
         return None
 
     def _extension(self) -> Any:
-        """The collaboration extension once it runs; its server is made when the handlers are."""
+        """The collaboration extension once it runs; its server is created together with its handlers."""
         apps = self._server.extension_manager.extension_apps.get(_EXTENSION) or ()
         return next((app for app in apps if hasattr(app, "ywebsocket_server")), None)
 

@@ -1,4 +1,4 @@
-"""Works on a notebook that is open nowhere: its file, through the contents API. It never runs a cell."""
+"""Works on a notebook that is open nowhere: its file, through the contents API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onyx_jupyter.protocols import AppliedChange, CellChange, CellSize, InsertCe
 
 
 class ContentsBackend:
-    """Notebooks as files. A write under one that a front end has open is refused (open_in_tab, open_elsewhere)."""
+    """Notebooks as files. Refuses to write to one that a front end has open (open_in_tab, open_elsewhere)."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class ContentsBackend:
         return await self._files.change(path, make)
 
     async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
-        """With the kernel's name and language, as JupyterLab writes them; None takes the server's own default."""
+        """Writes the kernel's name and language, as JupyterLab does; None uses the server's default kernel."""
         if not path.endswith(".ipynb"):
             raise NotebookError("bad_name", f"A notebook's name ends in .ipynb, and {path} does not.")
         steps = plan((), (), [InsertCell(cell) for cell in cells], path)
@@ -73,11 +73,11 @@ class ContentsBackend:
         return await self.read(path)
 
     async def has(self, path: str) -> bool:
-        """Whether there is a file of that name."""
+        """Whether a file of that name exists."""
         return await self._files.has(path)
 
     async def _refuse_open(self, path: str) -> None:
-        """Raises: NotebookError where a front end shows the notebook and would keep its own version."""
+        """Raises: NotebookError if a front end shows the notebook and would keep its own version."""
         if self._tabs.tab_with(path) is not None:
             raise NotebookError("open_in_tab", f"{path} is open in a browser tab, which keeps its own version of it.")
         if self._rooms.has(path):

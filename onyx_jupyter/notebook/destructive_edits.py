@@ -1,4 +1,4 @@
-"""Says when a change would take most of a notebook away, counted over all changes of a run. It refuses nothing."""
+"""Detects when a change would remove most of a notebook, counted over all changes of a run."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from onyx_jupyter.notebook.seen_cells import Beginning, chars_of
 from onyx_jupyter.protocols import CellSize, NotebookCells, NotebookView
 
-# A notebook of a line or two is halved by any edit.
+# Any edit halves a notebook of a line or two.
 _LEAST_CHARS = 40
 
 
 def loss(beginning: Beginning, view: NotebookView | NotebookCells, changed: Mapping[str, str | None]) -> str:
-    """Why a person must be asked, in words that go on after "because"; empty where they need not be.
+    """Why the user must be asked, as a clause that follows "because"; empty if no question is needed.
 
-    `changed` is cell id → new source, None for a cell that goes.
+    `changed` is cell id → new source, None for a deleted cell.
     """
     now = chars_of(view.order)
     left = [CellSize.of(cell.id, changed[cell.id] or "") if cell.id in changed else cell for cell in view.order]
@@ -32,5 +32,5 @@ def loss(beginning: Beginning, view: NotebookView | NotebookCells, changed: Mapp
 
 
 def _left(beginning: Beginning, chars: Mapping[str, int]) -> int:
-    """How much of the beginning's text can still be there: no cell holds more of it than it had."""
+    """How much of the original text can still be there: no cell counts for more than it had."""
     return sum(min(had, chars.get(cell_id, 0)) for cell_id, had in beginning.chars.items())

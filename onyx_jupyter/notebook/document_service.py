@@ -1,4 +1,4 @@
-"""The one door to notebooks: chooses at each call where a notebook is worked on. It never edits one itself."""
+"""The single entry point to notebooks: chooses for each call where a notebook is worked on."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from onyx_jupyter.security.drive_folders import DriveFolders
 
 T = TypeVar("T")
 
-# Codes by which a backend says that nothing was done because another one is right by now.
+# Codes by which a backend says that it did nothing because another backend is now the right one.
 _ELSEWHERE = ("not_open", "open_in_tab", "no_room", "open_in_room")
 _CHOICES = 3
 
 
 class Backend(Protocol):
-    """One way to a notebook that exists; the methods are those of `Notebooks`."""
+    """One way to access an existing notebook; the methods are those of `Notebooks`."""
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView: ...
 
@@ -42,7 +42,7 @@ class Backend(Protocol):
 
 
 class BrowserRuns(Backend, Protocol):
-    """A backend that runs cells itself: through a tab, in which widgets and questions of the cell work as ever."""
+    """A backend that runs cells itself, through a tab, in which the cell's widgets and input prompts work as usual."""
 
     async def run_cell(
         self,
@@ -56,7 +56,7 @@ class BrowserRuns(Backend, Protocol):
 
 
 class Creates(Backend, Protocol):
-    """A backend that makes notebooks, and knows whether there is one."""
+    """A backend that creates notebooks and knows whether one exists."""
 
     async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView: ...
 
@@ -90,7 +90,7 @@ class DocumentService:
         self._runs = CellRuns(kernel_manager, sessions, self, self._is_watched, self._figures)
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
-        # Reading twice harms nobody, so a tab that goes away in the middle is no reason to fail.
+        # Reading twice is harmless, so a tab that goes away halfway is no reason to fail.
         return await self._at(path, lambda backend, name: backend.read(name, in_full), again_after=("tab_gone",))
 
     async def read_cells(
@@ -127,19 +127,19 @@ class DocumentService:
         return await self._at(path, run)
 
     async def renamed(self, old_path: str, new_path: str) -> None:
-        """A file or a folder has another name now; who asks for the former one is led there."""
+        """A file or a folder was renamed; calls with the old path are redirected to the new one."""
         self._renames.note(old_path, new_path)
 
     async def saved(self, path: str) -> None:
-        """A file was saved under that name, which is its own from now on."""
+        """A file was saved under that name, so the name is no longer redirected."""
         self._renames.taken(path)
 
     async def deleted(self, path: str) -> None:
-        """A file or a folder is gone, and its name leads nowhere."""
+        """A file or a folder was deleted, so its name is no longer redirected."""
         self._renames.deleted(path)
 
     async def path_now(self, path: str) -> str:
-        """Where what is done at that path is done: a renamed notebook's new one, unless the old one is taken again."""
+        """The path that `path` refers to: a renamed notebook's new one, unless the old name is in use again."""
         name = self._paths.canonical(path)
         for _ in range(_CHOICES):
             moved = self._renames.path_now(name)
@@ -178,7 +178,7 @@ class DocumentService:
 def document_service(
     server_app: Any, tabs: BrowserTabs, paths: NotebookPaths, contents_manager: Any | None = None
 ) -> DocumentService:
-    """The service over a running Jupyter server's own managers; `contents_manager` in the place of its own."""
+    """The service over a running Jupyter server's managers; `contents_manager` replaces the server's own."""
     sessions = kernel_sessions(server_app, paths)
     rooms = CollaborationRooms(server_app, paths)
     contents = contents_manager or server_app.contents_manager
@@ -202,6 +202,6 @@ def kernel_sessions(server_app: Any, paths: NotebookPaths) -> KernelSessions:
 
 
 def notebook_paths(server_app: Any, drive: DriveFolders | None = None) -> NotebookPaths:
-    """Paths of that server and of Onyx's drive; where its contents are files, links are followed."""
+    """Paths of that server and of Onyx's drive; follows links if the server's contents are files."""
     root = getattr(server_app.contents_manager, "root_dir", None)
     return NotebookPaths(Path(root) if root else None, drive)

@@ -1,4 +1,4 @@
-"""What the cells that Onyx runs have drawn, in words, as their kernel tells it. Nothing of it is kept anywhere."""
+"""Describes in words what the cells that Onyx runs have drawn, as reported by their kernel. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _log = logging.getLogger(__name__)
 
 
 class DrawnFigures:
-    """Over one server's kernels. A kernel that cannot tell what was drawn costs a cell nothing but its description."""
+    """Figures of one server's kernels. If a kernel cannot report them, the cell only lacks their description."""
 
     def __init__(self, questions: KernelInspection) -> None:
         self._questions = questions
 
     async def told(self, kernel_id: str | None, run: Callable[[], Awaitable[CellRun]]) -> CellRun:
-        """Runs the cell, and adds what it drew. Without a kernel, which its run then starts, nothing is added."""
+        """Runs the cell and adds what it drew; adds nothing if the kernel is only started by this run."""
         watching = kernel_id is not None and await self._ask(kernel_id, "watch_figures") is not None
         result = await run()
         if not watching or kernel_id is None:

@@ -1,4 +1,4 @@
-"""Turns an HTML table, as data frames print themselves, into a Markdown one. It never renders other HTML."""
+"""Converts an HTML table, as data frames display themselves, to Markdown. Other HTML is ignored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _MAX_ROWS = 200
 
 
 def markdown_table(html: str) -> str | None:
-    """The first table of the HTML, or None where there is none that is worth it (no rows, spans, too many rows)."""
+    """The HTML's first table; None if there is none or it is unsuitable (no rows, spans, too many rows)."""
     reader = _TableReader()
     reader.feed(html)
     rows = [row for row in reader.rows if row]
@@ -60,7 +60,7 @@ class _TableReader(HTMLParser):
             return
         if self._cell is not None:
             self._cell.append(data)
-        elif self._ended:  # how many rows and columns the whole frame has
+        elif self._ended:  # the total number of rows and columns of the frame
             self.after = f"{self.after} {data.strip()}".strip()
 
 

@@ -1,4 +1,4 @@
-"""A client of its own for one piece of work with a kernel. It sends and receives nothing itself."""
+"""Creates a separate kernel client for one piece of work."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def new_client(kernel: Any) -> Any:
-    """A client whose session is its own.
+    """A client with its own session.
 
-    Jupyter gives every client of a manager the same session, so that two at a time would count the same message ids,
-    and the kernel would send its replies to whoever connected last.
+    Jupyter gives all clients of a manager the same session, so two at once would use the same message ids, and the
+    kernel would send its replies to whichever connected last.
     """
     client = kernel.client()
     client.session = client.session.clone()

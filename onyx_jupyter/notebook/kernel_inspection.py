@@ -1,7 +1,7 @@
-"""Asks a Python kernel about its variables without disturbing what runs in it. It reads the answer, and shows nothing.
+"""Asks a Python kernel about its variables without disturbing the code that runs in it.
 
-The question is one silent request whose code stays in a dictionary of its own. It goes over the control channel, which
-ipykernel serves in a thread of its own, so it is answered while a cell runs and leaves the parents of all output alone.
+The question is one silent request whose code stays in its own dictionary. It uses the control channel, which ipykernel
+serves in a separate thread, so it is answered while a cell runs and leaves the parents of all output alone.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _SHELL = '__import__("IPython").get_ipython()'
 
 
 class KernelInspection:
-    """Questions to the kernels of one server, one after the other for each of them."""
+    """Questions to the kernels of one server; each kernel gets one at a time."""
 
     def __init__(self, kernel_manager: Any) -> None:
         self._kernels = kernel_manager
@@ -58,7 +58,7 @@ class KernelInspection:
         self._known: dict[str, tuple[object, Mapping[str, Any]]] = {}
 
     async def ask(self, kernel_id: str, about: str, seconds: float, **more: Any) -> dict[str, Any]:
-        """The answer; `seconds` is how long the kernel may look.
+        """The answer; `seconds` limits how long the kernel may look.
 
         Raises: NotebookError (not_python, kernel_busy, kernel_dead, no_variable, too_slow, not_readable).
         """
@@ -81,7 +81,7 @@ class KernelInspection:
         return _answer(reply)
 
     async def _info(self, kernel_id: str, kernel: Any, client: Any) -> Mapping[str, Any]:
-        """What kind of kernel it is: its own answer, which a busy one gives, too."""
+        """The kernel's own info reply, which a busy kernel sends too."""
         process = getattr(getattr(kernel, "provisioner", None), "pid", None)
         known_process, info = self._known.get(kernel_id, (object(), {}))
         if known_process != process:
@@ -99,7 +99,7 @@ class KernelInspection:
 async def _reply(
     kernel: Any, client: Any, channel: str, content: Mapping[str, Any] | None, timeout_s: float
 ) -> Mapping[str, Any]:
-    """The kernel's answer to the code, or without code to what it is."""
+    """The kernel's reply to executing `content`, or its info reply if `content` is None."""
     message = client.session.msg("execute_request" if content else "kernel_info_request", dict(content or {}))
     getattr(client, f"{channel}_channel").send(message)
     receive = getattr(client, f"get_{channel}_msg")
@@ -121,7 +121,7 @@ async def _reply(
 
 
 def _request(question: str) -> dict[str, Any]:
-    """The content of an execute_request. Its code is always the same: IPython keeps each different one for good."""
+    """The content of an execute_request. Its code is always the same: IPython keeps each different one forever."""
     begin = f'(lambda s: s["b"].exec({_part("quiet")!r}, s) or s["begin_quietly"]({_SHELL}))({_SCOPE})'
     ask = f'(lambda s: s["b"].exec({probe_source()!r}, s) or s["answer"]({_SHELL}, {question!r}))({_SCOPE})'
     return {
@@ -149,13 +149,14 @@ def _answer(reply: Mapping[str, Any]) -> dict[str, Any]:
 
 @functools.cache
 def probe_source() -> str:
-    """What looks around in the kernel, as one text without any import of ours."""
+    """The code that inspects the kernel, as one text without imports from this package."""
     return "\n".join(["from __future__ import annotations", *(_part(name) for name in PARTS)])
 
 
 @functools.cache
 def _part(name: str) -> str:
-    # Not by `ast`: in a worker thread CPython before 3.11.8 and 3.12.2 may mistake its depth for another thread's.
+    # Not with `ast`: in a worker thread, CPython before 3.11.8 and 3.12.2 may mix up its recursion depth with another
+    # thread's.
     return _OUR_IMPORT.sub("", (_FOLDER / f"{name}.py").read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""Runs code in a kernel of this server and collects its outputs. It never chooses the kernel."""
+"""Runs code in a kernel of this server and collects its outputs."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NO_INPUT = (
     "user run the cell in JupyterLab."
 )
 
-# The event loop alone would let them be collected before they are done.
+# Keeps the tasks from being garbage-collected before they finish: the event loop alone doesn't.
 _late_interrupts: set[asyncio.Task[None]] = set()
 
 
 class KernelRun:
-    """One execution. `outputs` holds what came until now, also when `run` was cancelled; `has_begun`: it is sent.
+    """One execution. `outputs` holds what arrived so far, even if `run` was cancelled; `has_begun`: the code was sent.
 
-    Without `store_history` it leaves no trace in `In` and counts no prompt up.
+    Without `store_history` it leaves no trace in `In` and doesn't increase the execution count.
     """
 
     def __init__(
@@ -71,9 +71,10 @@ class KernelRun:
         return self._execution_count
 
     async def run(self, code: str, check: Callable[[], Awaitable[None]] | None = None) -> CellRun:
-        """Until the kernel is idle again; cancelling interrupts it. Raises: NotebookError (kernel_died, no_kernel).
+        """Waits until the kernel is idle again; cancelling interrupts it.
 
-        `check` is asked once the kernel is free; what it raises ends it before it has begun.
+        `check` is called once the kernel is free; if it raises, the code is not sent.
+        Raises: NotebookError (kernel_died, no_kernel).
         """
         client = new_client(self._kernel)
         client.start_channels(hb=False)  # the server knows whether the kernel lives; stopped early, a heartbeat spins
@@ -83,7 +84,7 @@ class KernelRun:
             if check is not None:
                 await check()
             self.has_begun = True
-            # It is one request: an error in it would throw away only what others have in the queue behind it.
+            # This is a single request: aborting on an error would only discard other clients' queued requests.
             message_id = client.execute(code, store_history=self._store_history, allow_stdin=False, stop_on_error=False)
             try:
                 await self._collect(client, message_id)
@@ -105,14 +106,14 @@ class KernelRun:
         return CellRun(status if status in ("ok", "error") else "aborted", self._execution_count, outputs, note)
 
     async def _wait_for_turn(self, client: Any) -> None:
-        """Until the kernel answers and its output channel is heard.
+        """Waits until the kernel answers and its output channel is connected.
 
-        Answering means that nothing else runs in it: a cancelled wait interrupts nobody's work.
+        An answer means that nothing else runs in it, so a cancelled wait doesn't interrupt anyone's code.
         """
         heard = answered = False
         request = ""
         while not (heard and answered):
-            if not request or answered:  # answered before the output channel was connected: once more
+            if not request or answered:  # answered before the output channel was connected: ask again
                 request, answered = client.kernel_info(), False
             with contextlib.suppress(Empty):
                 reply = await ensure_async(client.get_shell_msg(timeout=_POLL_S))
@@ -127,7 +128,7 @@ class KernelRun:
             self._tell("Waiting for the kernel")
 
     async def _collect(self, client: Any, message_id: str, *, until: str = "idle") -> None:
-        """Until the kernel says that it is in that state because of our code."""
+        """Collects outputs until the kernel reports that state for our code."""
         while True:
             try:
                 message = await ensure_async(client.get_iopub_msg(timeout=_POLL_S))
@@ -159,7 +160,7 @@ class KernelRun:
         return {}
 
     async def _interrupt(self, client: Any, message_id: str) -> bool:
-        """Stops our code alone; False where somebody was quicker, so that it waits behind theirs."""
+        """Interrupts only our code; False if other code got in first, so that ours waits behind it."""
         with contextlib.suppress(NotebookError, TimeoutError, RuntimeError):
             if not self._is_running:
                 try:
@@ -171,13 +172,13 @@ class KernelRun:
         return True
 
     def _interrupt_later(self, client: Any, message_id: str) -> None:
-        """What waits in the kernel cannot be taken back: it is stopped as it begins, and nobody waits for that."""
+        """A queued request cannot be withdrawn: interrupts it when it begins, without blocking the caller."""
 
         async def interrupt() -> None:
             try:
                 with contextlib.suppress(NotebookError, RuntimeError):
                     await self._collect(client, message_id, until="busy")
-                    # A kernel says that it is busy just before it takes interrupts: one that comes between is lost.
+                    # A kernel reports busy just before it accepts interrupts: one that arrives in between is lost.
                     for _ in range(_LATE_TRIES):
                         await ensure_async(self._kernel.interrupt_kernel())
                         with contextlib.suppress(TimeoutError):
@@ -193,7 +194,7 @@ class KernelRun:
         task.add_done_callback(_late_interrupts.discard)
 
     async def _check_alive(self) -> None:
-        """A kernel that died is often restarted by the server at once: then its process is another one."""
+        """The server often restarts a dead kernel at once: then its process is a different one."""
         known = self._kernel_id in self._kernels
         if not known or self._process_id() != self._process or not await ensure_async(self._kernel.is_alive()):
             raise NotebookError(
@@ -212,7 +213,7 @@ class KernelRun:
         return asyncio.get_running_loop().time() - self._started_at
 
     def _tell(self, line: str) -> None:
-        """The newest line at most every second; where nothing new comes, how long it has been."""
+        """Reports the newest line at most every second; if there is none, the elapsed time."""
         now = asyncio.get_running_loop().time()
         if line and line != self._told and now - self._told_at >= _PROGRESS_EVERY_S:
             self._told, self._told_at = line, now

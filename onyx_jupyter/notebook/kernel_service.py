@@ -1,4 +1,4 @@
-"""The kernels of one Jupyter server's notebooks, by the notebook's path. It never starts one just to look."""
+"""The kernels of one Jupyter server's notebooks, by the notebook's path. Looking at a kernel never starts one."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class KernelService:
         try:
             async with asyncio.timeout(_RESTART_S):
                 answered = await ensure_async(self._kernels.restart_kernel(session.kernel_id))
-                if inspect.isawaitable(answered):  # the new process's first answer, which Jupyter hands back
+                if inspect.isawaitable(answered):  # the new process's first answer, which Jupyter returns
                     await answered
         except (RuntimeError, TimeoutError, OSError) as error:
             raise NotebookError(
@@ -81,13 +81,13 @@ class KernelService:
         return one is not None and another is not None and one.kernel_id == another.kernel_id
 
     async def _tab_restarts(self, path: str) -> bool:
-        """Whether the tab that has the notebook open did it: behind its back, a cell that ran would wait for ever."""
+        """Whether the tab with the notebook open restarted it: otherwise a cell running there would wait forever."""
         place = self._tabs.tab_with(path)
         if place is None:
             return False
         try:
             await self._tabs.request(place.tab, "notebook.restart", {"path": place.path}, _TAB_RESTART_S)
-        except NotebookError as error:  # it is gone or asleep, or another kernel is none of its business
+        except NotebookError as error:  # the tab is gone or asleep, or uses another kernel
             _log.info("The tab did not restart the kernel of %s: %s", path, error)
             return False
         return True
@@ -118,7 +118,7 @@ class KernelService:
 
 
 def _parsed(adapter: TypeAdapter[T], found: Any) -> T:
-    """What the kernel answered; whatever runs there can change what it says."""
+    """The kernel's answer, validated: code that runs there can change it."""
     try:
         return adapter.validate_python(found)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Finds or starts the kernel of a notebook, as the file browser's sessions know it. It never runs code."""
+"""Finds or starts the kernel of a notebook, through the server's sessions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.paths import NotebookPaths
 
 _INTERRUPT_S = 1.0
-# What a kernel says of itself reaches its server on a way of its own, a little later than what a cell puts out.
+# A kernel's status reaches its server on a separate channel, a little later than a cell's outputs.
 _HEARS_BUSY_TIMES = 6
 _HEARS_BUSY_S = 0.05
 
@@ -44,7 +44,7 @@ class KernelSessions:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def find(self, path: str) -> KernelSession | None:
-        """The session of that notebook; one that a front end is attached to first."""
+        """The session of that notebook; prefers one with a front end attached."""
         wanted = self._paths.canonical(path)
         found = [
             KernelSession(
@@ -59,14 +59,14 @@ class KernelSessions:
         return max(found, key=lambda session: session.connections, default=None)
 
     async def notebook_of(self, kernel_id: str) -> str | None:
-        """The notebook that runs in that kernel, by its path as it is now; None where it is no notebook's."""
+        """The current path of the notebook that runs in that kernel; None if the kernel belongs to no notebook."""
         for model in await ensure_async(self._sessions.list_sessions()):
             if model.get("type") == "notebook" and model["kernel"]["id"] == kernel_id:
                 return self._paths.canonical(model.get("path") or "")
         return None
 
     async def find_or_start(self, path: str, kernel_name: str | None) -> str:
-        """The id of the notebook's kernel, started where there is none. Raises: NotebookError (no_kernel)."""
+        """The id of the notebook's kernel, started if there is none. Raises: NotebookError (no_kernel)."""
         lock = self._locks.setdefault(path, asyncio.Lock())
         async with lock:
             session = await self.find(path)
@@ -75,17 +75,17 @@ class KernelSessions:
             return await self._start(path, kernel_name)
 
     async def interrupt(self, path: str) -> None:
-        """Stops what runs in the notebook's kernel, if anything does; a kernel that refuses is logged."""
+        """Interrupts the notebook's kernel if it is busy; logs a failure."""
         try:
             async with asyncio.timeout(_INTERRUPT_S):
                 session = await self._at_work(path)
                 if session is not None:
                     await ensure_async(self._kernels.interrupt_kernel(session.kernel_id))
-        except Exception as error:  # whatever a kernel's provisioner may raise
+        except Exception as error:  # a kernel's provisioner may raise anything
             _log.warning("The kernel of %s could not be interrupted: %s", path, str(error) or type(error).__name__)
 
     async def kernelspec(self, path: str, kernel_name: str | None) -> dict[str, str]:
-        """A notebook's `kernelspec` metadata; None is the server's default. Raises: NotebookError (no_kernel)."""
+        """A notebook's `kernelspec` metadata; None means the server's default. Raises: NotebookError (no_kernel)."""
         name = kernel_name or getattr(self._kernels, "default_kernel_name", None)
         specs = await ensure_async(self._specs.get_all_specs())
         if name not in specs:
@@ -94,7 +94,7 @@ class KernelSessions:
         return {"name": name, "display_name": spec["display_name"], "language": spec.get("language", "")}
 
     async def _at_work(self, path: str) -> KernelSession | None:
-        """None where its kernel is free, also after what has just begun must have been heard."""
+        """The notebook's session if its kernel is busy; waits long enough to notice code that has just started."""
         for _ in range(_HEARS_BUSY_TIMES):
             session = await self.find(path)
             if session is None or session.status not in ("idle", "dead"):
@@ -112,7 +112,7 @@ class KernelSessions:
                     path=path, name=posixpath.basename(path), type="notebook", kernel_name=kernel_name
                 )
             )
-        except Exception as error:  # whatever a kernel's launcher may raise
+        except Exception as error:  # a kernel's launcher may raise anything
             raise NotebookError("no_kernel", f"No kernel could be started for {path}: {error}") from error
         kernel_id: str = model["kernel"]["id"]
         return kernel_id

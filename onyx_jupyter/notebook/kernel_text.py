@@ -1,4 +1,4 @@
-"""What is in a kernel, as compact text for a model, within a budget. It never leaves something out without a word."""
+"""A kernel's contents as compact text for a model, within a budget. Anything left out is mentioned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOTE_CHARS = 300
 
 
 def variables_text(found: KernelVariables, path: str, max_chars: int) -> tuple[str, bool]:
-    """One line a variable, and whether some are left out."""
+    """One line per variable, and whether some are left out."""
     counted = {"functions": found.functions, "classes": found.classes, "modules": found.modules}
     others = ", ".join(f"{count} {word}" for word, count in counted.items() if count)
     beside = f" Beside them: {others}." if others else ""
@@ -43,7 +43,7 @@ def variable_line(variable: Variable) -> str:
 
 
 def inspection_text(found: Inspection, name: str, max_chars: int) -> tuple[str, bool]:
-    """Facts, tables, notes and text, and whether something is left out."""
+    """Facts, tables, notes and text, and whether anything is left out."""
     parts = [f"{name}: {found.type}" + (f", {found.summary}" if found.summary and not found.facts else "")]
     parts += [f"{fact}: {value}" for fact, value in found.facts if value]
     for table in found.tables:

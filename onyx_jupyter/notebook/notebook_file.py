@@ -1,4 +1,4 @@
-"""Reads and writes notebooks through Jupyter's contents API. It never writes under one that somebody has open."""
+"""Reads and writes notebooks through Jupyter's contents API. It never overwrites one that is open elsewhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onyx_jupyter.notebook.cells import cell_ids, read_only
 T = TypeVar("T")
 _MINOR_WITH_IDS = 5
 _MOST_KNOWN = 100
-# Jupyter empties a file before it writes it anew, so one that is being saved is no notebook for a moment.
+# Jupyter empties a file before rewriting it, so a file that is being saved is briefly no valid notebook.
 _TRIES, _BETWEEN_TRIES_S = 4, 0.1
 
 
@@ -43,13 +43,13 @@ class NotebookFile:
 
     @property
     def kernel_name(self) -> str | None:
-        """The kernel that the notebook asks for."""
+        """The kernel named in the notebook's metadata."""
         kernelspec = self.content.get("metadata", {}).get("kernelspec") or {}
         return kernelspec.get("name") or None
 
 
 class NotebookFiles:
-    """Notebooks as files. `refuse_write` is asked right before each write and raises where it must not happen."""
+    """Notebooks as files. `refuse_write` is called right before each write and raises if it must not happen."""
 
     def __init__(self, contents_manager: Any, refuse_write: Callable[[str], Awaitable[None]]) -> None:
         self._contents = contents_manager
@@ -58,7 +58,7 @@ class NotebookFiles:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def load(self, path: str) -> NotebookFile:
-        """Never in the middle of a save: Jupyter would take what was there before for a lost file, and bring it back.
+        """Never reads during a save: Jupyter would take the previous version for a lost file and restore it.
 
         Raises: NotebookError (not_found, not_notebook).
         """
@@ -76,9 +76,9 @@ class NotebookFiles:
         return file
 
     def _ids(self, file: NotebookFile) -> list[str]:
-        """Those of the last reading as long as the file is the same.
+        """The ids of the last reading as long as the file is unchanged.
 
-        Where two cells have one id, and in formats before 4, nbformat makes up new ones at each reading.
+        If two cells share an id, and in formats before 4, nbformat makes up new ones at each reading.
         """
         version, ids = self._known_ids.pop(file.path, (None, []))
         if version is None or version != file.version or len(ids) != len(file.cells):
@@ -89,9 +89,9 @@ class NotebookFiles:
         return ids
 
     async def change(self, path: str, change: Callable[[NotebookFile], T]) -> T:
-        """Loads, lets `change` alter the content, and saves; once more where the file changed in between.
+        """Loads, lets `change` alter the content, and saves; retries once if the file changed in between.
 
-        Raises: NotebookError (stale where it changed twice, would_empty, not_saved), or whatever `change` raises.
+        Raises: NotebookError (stale if it changed twice, would_empty, not_saved), or whatever `change` raises.
         """
         async with self._lock(path):
             for _ in range(2):
@@ -110,7 +110,7 @@ class NotebookFiles:
         raise NotebookError("stale", f"{path} is being changed by somebody else at this moment. Read it again.")
 
     async def create(self, path: str, content: Mapping[str, Any]) -> None:
-        """A file that was not there. Raises: NotebookError (exists, no_folder, not_saved)."""
+        """Creates a new file. Raises: NotebookError (exists, no_folder, not_saved)."""
         async with self._lock(path):
             if await self.has(path) or await self._is_folder(path):
                 raise NotebookError("exists", f"{path} exists already. Choose another name.")
@@ -123,7 +123,7 @@ class NotebookFiles:
         return self._locks.setdefault(path, asyncio.Lock())
 
     async def has(self, path: str) -> bool:
-        """Whether there is a file of that name."""
+        """Whether a file of that name exists."""
         return bool(await ensure_async(self._contents.file_exists(path)))
 
     async def _is_folder(self, path: str) -> bool:

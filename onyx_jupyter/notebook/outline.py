@@ -1,6 +1,6 @@
-"""A notebook in few words, whatever its length: cells by a line each, or by ranges that one can ask for.
+"""A short overview of a notebook of any length: one line per cell, or ranges of cells that can be asked for.
 
-It never exceeds its budget for want of a shorter way, and leaves no cell out: each stands in a line or in a range.
+It exceeds its budget only if no shorter form exists, and omits no cell: each is in a line or in a range.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MORE = "Ask with from and cells for a range (cells 41–80: from 41, cells 40), 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """`shown` are the cells that have a line of their own; `collapsed` says that others have not."""
+    """`shown` are the cells with their own line; `collapsed` says that other cells have none."""
 
     text: str
     shown: Sequence[Cell]
@@ -36,7 +36,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """`at` is the cell's place, from 0."""
+    """`at` is the cell's position, from 0."""
 
     at: int
     level: int
@@ -45,7 +45,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Cells that stand together, from `begin` up to `end`, as slices count."""
+    """Consecutive cells from `begin` up to `end`, as in slices."""
 
     begin: int
     end: int
@@ -60,9 +60,9 @@ def outline(
     max_chars: int,
     states: Mapping[str, str] | None = None,
 ) -> Outline:
-    """The cells of `part` (from 0) in the most telling way that fits.
+    """The cells of `part` (from 0) in the most detailed form that fits.
 
-    `states` is cell id → a word on what its outputs are worth ("edited").
+    `states` is cell id → a word about the state of its outputs ("edited").
     """
     states = states or {}
 
@@ -89,7 +89,7 @@ def headings(cells: Sequence[Cell]) -> list[Heading]:
 
 
 def section(cells: Sequence[Cell], words: str) -> range | None:
-    """The cells under the heading that is, or else holds, these words; None where there is none."""
+    """The cells under the heading that equals or else contains these words; None if there is none."""
     every = headings(cells)
     wanted = words.lstrip("# ").casefold()
     found = [heading for heading in every if heading.title.casefold() == wanted]
@@ -134,7 +134,7 @@ def _first_line(source: str, width: int) -> str:
 def _grouped(
     cells: Sequence[Cell], part: range, states: Mapping[str, str], fits: Callable[[str], bool]
 ) -> tuple[str, Sequence[Cell]]:
-    """By headings as deep as fits, else by ranges of one length."""
+    """Groups by headings, as deep as fits, else by ranges of equal length."""
     inside = [heading for heading in headings(cells) if heading.at in part]
     ways = [_by_headings(part, [one for one in inside if one.level <= level]) for level in _LEVELS]
     ways += [_by_length(part, inside, count) for count in _RANGES if count <= len(part)]
@@ -177,7 +177,7 @@ def _group_line(cells: Sequence[Cell], group: _Group, states: Mapping[str, str])
 
 
 def _errors(cells: Sequence[Cell], part: range) -> list[str]:
-    """Where errors stand, which a range does not show."""
+    """Which cells have errors, since a range doesn't show that."""
     failed = [at for at in part if any(output.get("output_type") == "error" for output in cells[at].outputs)]
     if not failed:
         return []

@@ -1,4 +1,4 @@
-"""Puts a kernel's messages together into nbformat outputs, as a front end would. It never talks to a kernel."""
+"""Assembles a kernel's messages into nbformat outputs, as a front end would."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _TOO_MANY = "[… the further outputs were left out: there are too many …]"
 
 
 class OutputCollector:
-    """The outputs of one execution, within bounds; what is left out is said where it would stand.
+    """The outputs of one execution, within limits; a line marks where something is left out.
 
-    A stream is cut at `MAX_STREAM_CHARS`; a display beyond `MAX_DISPLAY_CHARS`, and whatever comes when there are
-    `MAX_TOTAL_CHARS` or `MAX_OUTPUTS`, is left out.
+    A stream is cut at `MAX_STREAM_CHARS`; a display beyond `MAX_DISPLAY_CHARS`, and anything after `MAX_TOTAL_CHARS` or
+    `MAX_OUTPUTS`, is left out.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class OutputCollector:
         self.last_line = ""
 
     def add(self, message_type: str, content: Mapping[str, Any]) -> None:
-        """Takes one IOPub message; those that are no output are ignored."""
+        """Takes one IOPub message; messages that are not outputs are ignored."""
         match message_type:
             case "clear_output":
                 self._clear_next = bool(content.get("wait"))
@@ -51,7 +51,7 @@ class OutputCollector:
                 self._append(_error(content), is_last=True)
 
     def outputs(self) -> tuple[dict[str, Any], ...]:
-        """What has been collected until now, streams as one string each."""
+        """The outputs collected so far, each stream as one string."""
         return tuple(
             {**output, "text": collapse_overwritten("".join(self._parts[id(output)]))}
             if id(output) in self._parts
@@ -95,7 +95,7 @@ class OutputCollector:
             self._total = others + _size(output)
 
     def _append(self, output: dict[str, Any], *, is_last: bool = False) -> bool:
-        """Whether it is kept. The first error always is: nothing follows it in a cell that only runs code."""
+        """Returns whether it is kept. The first error always is: nothing follows it in a cell that only runs code."""
         self._clear_if_due()
         if not (is_last and not self._has_error) and not self._has_room(output):
             return False
@@ -105,7 +105,7 @@ class OutputCollector:
         return True
 
     def _has_room(self, output: Mapping[str, Any]) -> bool:
-        """The first output without room leaves a line in its place; the others are gone without one."""
+        """The first output without room is replaced by a line that says so; later ones are dropped silently."""
         size = self._total + _size(output)
         if not self._is_full and size <= MAX_TOTAL_CHARS and len(self._outputs) < MAX_OUTPUTS:
             return True
@@ -128,7 +128,7 @@ class OutputCollector:
 
 
 def _bounded(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Data and metadata; data that are too much become a text that says so."""
+    """Data and metadata; data that are too large are replaced by a text that says so."""
     size = _size(content)
     if size <= MAX_DISPLAY_CHARS:
         return {"data": content["data"], "metadata": content.get("metadata") or {}}
@@ -137,7 +137,7 @@ def _bounded(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _size(output: Mapping[str, Any]) -> int:
-    """In characters: data, metadata and traceback; a stream is counted as it grows."""
+    """The size in characters of data, metadata and traceback; a stream is counted as it grows."""
     texts = [*(output.get("data") or {}).values(), *(output.get("metadata") or {}).values()]
     traceback = [output.get("evalue", ""), *(output.get("traceback") or ())]
     return sum(len(text) if isinstance(text, str) else len(joined(text)) for text in texts) + sum(map(len, traceback))

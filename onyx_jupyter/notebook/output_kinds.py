@@ -1,4 +1,4 @@
-"""What an output is, in one word. It never renders one."""
+"""Classifies outputs in one word."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from onyx_jupyter.notebook.outputs import joined
 OutputKind = Literal["text", "table", "image", "error"]
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _CHARTS = ("vega", "plotly", "bokeh")
-# Reading leaves pictures out: what stands beside them tells.
+# Reading leaves images out: the text next to them tells.
 _PICTURE = re.compile(r"<(Figure size|IPython\.core\.display\.(Image|SVG)|PIL\.)")
 
 
 def output_kind(output: Mapping[str, Any]) -> OutputKind:
-    """One of the four that one can ask for; what is none of the others is text."""
+    """One of the four kinds that can be asked for; anything else is text."""
     if output.get("output_type") == "error":
         return "error"
     data = output.get("data") or {}

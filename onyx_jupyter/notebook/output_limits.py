@@ -1,6 +1,6 @@
-"""Outputs of a notebook cut to what reading it is good for: long text shortened, pictures left out.
+"""Cuts a notebook's outputs to what is useful for reading: long text shortened, pictures left out.
 
-The browser tab does the same with the notebooks that it has open (`output_limits.ts`).
+The browser tab does the same for the notebooks that it has open (`output_limits.ts`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FULL_DATA_CHARS = 7_000_000
 
 
 def count_chars(value: Any, enough: int) -> int:
-    """About how long a JSON value is; counting ends where it is more than `enough`."""
+    """The approximate length of a JSON value; counting stops once it exceeds `enough`."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Mapping):
@@ -33,14 +33,14 @@ def count_chars(value: Any, enough: int) -> int:
 
 
 class OutputLimits:
-    """What is left for all the outputs of one reading; `has_shortened`: whether the last ones are not whole."""
+    """The remaining budget for all outputs of one reading; `has_shortened`: whether the last ones were shortened."""
 
     def __init__(self) -> None:
         self.has_shortened = False
         self._chars_left = TOTAL_CHARS
 
     def limited(self, outputs: Sequence[Mapping[str, Any]], *, in_full: bool) -> tuple[Mapping[str, Any], ...]:
-        """Copies within the limits; outputs `in_full` keep their pictures and count for nothing else."""
+        """Copies within the limits; outputs `in_full` keep their pictures and don't count towards the total."""
         self.has_shortened = False
         return tuple(self._object(output, in_full) for output in outputs)
 
@@ -83,5 +83,5 @@ class OutputLimits:
 
 
 def _is_data(name: str) -> bool:
-    """Whether a MIME type is that of a picture or of some program, and no text to read."""
+    """Whether a MIME type is a picture or program data rather than readable text."""
     return "/" in name and not name.startswith(("text/", "application/json"))

@@ -1,4 +1,4 @@
-"""Turns nbformat outputs into compact text and images for a model. It never changes an output."""
+"""Converts nbformat outputs to compact text and images for a model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TAG = re.compile(r"<(style|script)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORE
 
 @dataclass(frozen=True, slots=True)
 class RenderedOutputs:
-    """`text` within the budget; `truncated` says whether something was cut from it."""
+    """`text` within the budget; `truncated` says whether it was cut."""
 
     text: str
     attachments: tuple[Attachment, ...]
@@ -33,7 +33,7 @@ class RenderedOutputs:
 
 
 def render_outputs(outputs: Sequence[Mapping[str, Any]], max_chars: int) -> RenderedOutputs:
-    """All outputs of a cell, in order. Images become attachments, and a line says where they stood."""
+    """All outputs of a cell, in order. Images become attachments, each replaced by a line in the text."""
     parts: list[str] = []
     images: list[Attachment] = []
     for output in outputs:
@@ -49,7 +49,7 @@ def render_outputs(outputs: Sequence[Mapping[str, Any]], max_chars: int) -> Rend
 
 
 def shorten(text: str, max_chars: int) -> str:
-    """Head and tail of a text, with a line between them that says how much is missing; `max_chars` of it remain."""
+    """Head and tail of a text, `max_chars` together, with a line between them that says how much is missing."""
     if len(text) <= max_chars:
         return text
     if max_chars <= 0:
@@ -59,14 +59,14 @@ def shorten(text: str, max_chars: int) -> str:
 
 
 def collapse_overwritten(text: str) -> str:
-    """What a terminal would still show: a line rewritten after a carriage return, as progress bars do, counts once."""
+    """What a terminal would still show: a line rewritten after a carriage return (progress bars) counts once."""
     if "\r" not in text:
         return text
     return "\n".join(_visible(line) for line in text.replace("\r\n", "\n").split("\n"))
 
 
 def plain(text: str) -> str:
-    """Without colours and other terminal codes."""
+    """The text without colours and other terminal codes."""
     return _ANSI.sub("", text)
 
 
@@ -111,9 +111,9 @@ def _text(output: Mapping[str, Any]) -> str:
 def _error(output: Mapping[str, Any]) -> str:
     headline = f"{output.get('ename', 'Error')}: {output.get('evalue', '')}"
     traceback = output.get("traceback") or []
-    # A browser tab sends it as one text, cut to what a frame holds.
+    # A browser tab sends it as one text, cut to fit a frame.
     lines = plain(traceback if isinstance(traceback, str) else "\n".join(map(str, traceback))).splitlines()
-    lines = [line for line in lines if line.strip("-") or not line]  # IPython's rule over it
+    lines = [line for line in lines if line.strip("-") or not line]  # drops IPython's rule above it
     if not lines:
         return headline
     if len(lines) > _TRACEBACK_HEAD + _TRACEBACK_TAIL:
@@ -125,7 +125,7 @@ def _error(output: Mapping[str, Any]) -> str:
 
 def _data(data: Mapping[str, Any]) -> str:
     if any(mime_type.startswith(_OWN) for mime_type in data) and "text/plain" in data:
-        return plain(joined(data["text/plain"]))  # an answer below a cell: its Markdown, whatever table stands in it
+        return plain(joined(data["text/plain"]))  # an answer below a cell: its Markdown, even if that contains a table
     if PLOTLY in data and (told := plotly_in_words(data[PLOTLY])):
         return f"[figure: {told}]"
     if "text/markdown" in data:
@@ -143,7 +143,7 @@ def _data(data: Mapping[str, Any]) -> str:
 
 
 def joined(value: Any) -> str:
-    """An nbformat multi-line string as one; anything else as JSON."""
+    """An nbformat multi-line string as one string; anything else as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(line, str) for line in value):

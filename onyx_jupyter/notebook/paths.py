@@ -1,4 +1,4 @@
-"""One spelling for each notebook, so that tab, kernel session and tool mean the same file. It reads no content."""
+"""One spelling for each notebook path, so that tab, kernel session and tool mean the same file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ COLLABORATION_DRIVE = "RTC:"
 
 
 class NotebookPaths:
-    """Canonical contents API paths. `root` is the served folder, or None where contents are not files.
+    """Canonical contents API paths. `root` is the served folder, or None if contents are not files.
 
-    What only Onyx's drive shows has its path there, `Onyx:` in front, by whichever way one came to it.
+    A file that only Onyx's drive shows always gets its path there, prefixed with `Onyx:`.
     """
 
     def __init__(self, root: Path | None, drive: DriveFolders | None = None) -> None:
@@ -21,7 +21,7 @@ class NotebookPaths:
         self._drive = drive
 
     def canonical(self, path: str) -> str:
-        """Without drive, leading slash, `..` and links; what leads out of the root is only tidied."""
+        """Without drive, leading slash, `..` and links; a path that leaves the root is only normalized."""
         if path.startswith(DRIVE_PREFIX) and self._drive is not None:
             place = self._drive.real(path)
             return (browser_path(place, self._root, self._drive) if place is not None else None) or path

@@ -1,4 +1,4 @@
-"""Notebooks as files of a server: how a path is spelled, and how one is taken away."""
+"""Notebooks as files of a server: how their paths are spelled and how they are removed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ async def _cannot_remove(path: str) -> None:
 
 @dataclass(frozen=True)
 class NotebookPlaces:
-    """Notebooks as files: the one spelling of a path, and how a file is taken away (NotebookError where it is not).
+    """Notebooks as files: the canonical spelling of a path, and how a file is removed (NotebookError on failure).
 
-    `path_now` leads from a former path of a renamed notebook to the one that it has.
+    `path_now` maps a renamed notebook's former path to its current one.
     """
 
     canonical: Callable[[str], str] = str

@@ -1,4 +1,4 @@
-"""What a Plotly figure holds, in one line, from the JSON that stands in a cell's output. It asks no kernel."""
+"""Describes a Plotly figure in one line, from the JSON in a cell's output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MIDNIGHT = re.compile(r"T00:00:00(?:\.0+)?$")
 
 
 def plotly_in_words(figure: Any) -> str:
-    """`title "…"; x "…"; bars "…": a 1, b 2`; empty where it is no figure."""
+    """`title "…"; x "…"; bars "…": a 1, b 2`; empty if it is not a figure."""
     if not isinstance(figure, Mapping) or not isinstance(figure.get("data"), list):
         return ""
     layout = _mapping(figure.get("layout"))
@@ -53,7 +53,7 @@ def _trace(trace: Mapping[str, Any]) -> str:
 
 
 def _pairs(names: Sequence[Any], values: Sequence[Any]) -> str:
-    """Each name with its value; the two ends of many."""
+    """Each name with its value; for many, only the highest and the lowest."""
     pairs = [(_word(name), value) for name, value in zip(names, values, strict=False) if _is_number(value)]
     if len(pairs) <= _VALUES:
         return ", ".join(f"{name} {number_in_words(value)}" for name, value in pairs)
@@ -71,7 +71,7 @@ def _range(values: Sequence[Any]) -> str:
 
 
 def _values(given: Any) -> Sequence[Any]:
-    """A list as it is; numbers that Plotly packs into base64 as numbers."""
+    """A list unchanged; numbers that Plotly packed into base64 are unpacked."""
     if isinstance(given, list):
         return given
     packed = _mapping(given)
@@ -106,5 +106,5 @@ def _titled(name: str, layout: Mapping[str, Any]) -> str:
 
 
 def _moment(text: Any) -> str:
-    """A day without its midnight; any other text as it is."""
+    """A date without a midnight time; any other text unchanged."""
     return as_label(_MIDNIGHT.sub("", str(text)))

@@ -1,4 +1,4 @@
-"""Where notebooks have gone that were renamed through Jupyter while it runs. It never looks at a disk."""
+"""Tracks where notebooks moved when they were renamed through Jupyter while it runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _MOST = 1_000
 
 
 class Renames:
-    """Former paths of files and folders. What was moved by another program is not known.
+    """Former paths of files and folders. Moves by other programs are not known.
 
-    A name leads to what had it last: once it has been given to another notebook, nothing leads to the earlier one.
+    A name leads to the last notebook that had it: once another notebook takes it, nothing leads to the earlier one.
     """
 
     def __init__(self, paths: NotebookPaths) -> None:
@@ -18,9 +18,9 @@ class Renames:
         self._now: dict[str, str | None] = {}
 
     def note(self, old_path: str, new_path: str) -> None:
-        """A file or a folder has another path now."""
+        """A file or a folder was renamed."""
         old, new = self._paths.canonical(old_path), self._paths.canonical(new_path)
-        # What has left a folder before it was renamed is looked for under the folder's new name first.
+        # A file that left a folder before the folder was renamed is looked up under the folder's new name first.
         self._now = {
             name if name == old else _led(name, old, new): now and _led(now, old, new)
             for name, now in self._now.items()
@@ -29,19 +29,19 @@ class Renames:
         self._keep(old, new)
 
     def taken(self, path: str) -> None:
-        """A file of that name was saved, so whatever is done by that name is no longer meant for an earlier one."""
+        """A file of that name was saved, so the name no longer refers to an earlier notebook."""
         name = self._paths.canonical(path)
         if self.path_now(name) is not None:
             self._keep(name, None)
 
     def deleted(self, path: str) -> None:
-        """What had that path is gone, and so is what its former names led to."""
+        """The file or folder at that path was deleted, so its former names lead nowhere."""
         gone = self._paths.canonical(path)
         self.taken(gone)
         self._now = {name: None if now and _is_at(now, gone) else now for name, now in self._now.items()}
 
     def path_now(self, path: str) -> str | None:
-        """Where the notebook that had this path last is since; None where it was not moved."""
+        """The current path of the last notebook that had this path; None if it was not moved."""
         above = path
         while above not in self._now:
             above = above.rpartition("/")[0]

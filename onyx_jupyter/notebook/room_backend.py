@@ -1,6 +1,6 @@
-"""Works on a notebook that is open in a collaboration room: in its shared document, which all who are there see.
+"""Works on a notebook that is open in a collaboration room, through its shared document, which all participants see.
 
-It never touches the file: the room saves itself.
+The file is saved by the room.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MINOR_WITH_IDS = 5
 
 
 class RoomBackend:
-    """Notebooks with a live room; where there is none, every call raises NotebookError (no_room)."""
+    """Notebooks with a live room. For any other notebook, every call raises NotebookError (no_room)."""
 
     def __init__(self, rooms: Rooms, sessions: KernelSessions) -> None:
         self._rooms = rooms
@@ -59,9 +59,9 @@ class RoomBackend:
         )
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
-        """Nothing is awaited between looking and changing, so nobody's keystroke comes in between.
+        """Doesn't await between reading and changing, so no keystroke can come in between.
 
-        Outputs are shown to those who are there even where the file is read-only.
+        Outputs are shown to the participants even if the file is read-only.
         """
         is_kept = not all(isinstance(change, SetOutputs) for change in changes)
         if is_kept and not await self._rooms.is_writable(path):
@@ -77,7 +77,7 @@ class RoomBackend:
 
 
 class _Cells(Sequence[NbCell]):
-    """The document's cells, each converted when it is asked for, with an id of its own."""
+    """The document's cells, each converted on access, with a unique id."""
 
     def __init__(self, document: Any) -> None:
         self._document = document
@@ -105,7 +105,7 @@ class _Cells(Sequence[NbCell]):
         return {**cell, "id": self.ids[index]}
 
     def give_ids(self) -> None:
-        """Writes down the ids that cells had none of, or had twice, and a format in which the file keeps them."""
+        """Stores the ids of cells that had none or a duplicate, and sets a format in which the file keeps them."""
         for at, (had, cell_id) in enumerate(zip(self._had, self.ids, strict=True)):
             if had != cell_id:
                 self._document.ycells[at]["id"] = cell_id
@@ -131,7 +131,7 @@ def _carry_out(document: Any, change: CellChange, step: Step) -> None:
 
 
 def _kernel_name(document: Any) -> str | None:
-    """The kernel that the notebook asks for."""
+    """The kernel named in the notebook's metadata."""
     kernelspec = (_meta(document).get("metadata") or {}).get("kernelspec") or {}
     return kernelspec.get("name") or None
 

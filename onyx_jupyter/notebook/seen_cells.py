@@ -1,7 +1,7 @@
-"""What one session's model last saw of each cell, and how notebooks stood when its run began. Kept in memory only.
+"""What one session's model last saw of each cell, and the notebooks when its run began. Kept in memory only.
 
-An edit says which source it is based on. Where the model does not say it, this does: so what a person changed in
-between is never overwritten unseen.
+An edit says which source it is based on. If the model doesn't say so, this does, so that a user's change in between is
+never overwritten unseen.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from onyx_jupyter.protocols import Cell, CellSize, NotebookCells, NotebookView
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """A notebook as a run found it: how many characters each cell had, blank ones left out."""
+    """A notebook as a run found it: the number of characters of each cell that is not blank."""
 
     chars: Mapping[str, int]
 
@@ -24,7 +24,7 @@ class Beginning:
 
 
 class SeenCells:
-    """Of one session. A cell that was seen in part counts as seen only where it was never seen whole."""
+    """What one session saw. A cell seen in part counts as seen only if it was never seen in full."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
@@ -36,40 +36,40 @@ class SeenCells:
         self._beginnings: dict[str, Beginning] = {}
 
     def called(self, path: str, name: str) -> None:
-        """The notebook that was asked for as `path` says of itself that it is `name` (a link, a new name)."""
+        """The notebook requested as `path` is actually called `name` (a link, a new name)."""
         self._names[path] = name
-        if name != path and (seen := self._whole.pop(path, None)) is not None:  # by a message, before it was opened
+        if name != path and (seen := self._whole.pop(path, None)) is not None:  # seen in a message before it was opened
             self._whole.setdefault(name, {}).update(seen)
 
     def saw(self, path: str, cells: Iterable[Cell]) -> None:
-        """The model got the whole source of these cells."""
+        """The model saw the whole source of these cells."""
         self._whole.setdefault(self._name(path), {}).update({cell.id: cell.hash for cell in cells})
 
     def saw_part(self, path: str, cells: Iterable[Cell]) -> None:
-        """The model got a line or two of them; the first such sight counts."""
+        """The model saw a line or two of them; the first time counts."""
         part = self._part.setdefault(self._name(path), {})
         for cell in cells:
             part.setdefault(cell.id, cell.hash)
 
     def wrote(self, path: str, cell_id: str, source_hash: str) -> None:
-        """The model knows the source, since it is its own; so does it where a refusal or a message shows it."""
+        """The model knows the source: it wrote it, or saw it in a refusal or a message."""
         self._whole.setdefault(self._name(path), {})[cell_id] = source_hash
 
     def saw_order(self, path: str, ids: Sequence[str]) -> None:
-        """The model was told cells of this notebook by their numbers, which count these."""
+        """The model saw cell numbers of this notebook, which refer to this order."""
         self._orders[self._name(path)] = ids
 
     def order_of(self, path: str) -> Sequence[str] | None:
-        """The cells whose numbers the model knows; None where it was told none."""
+        """The order that the cell numbers known to the model refer to; None if it knows none."""
         return self._orders.get(self._name(path))
 
     def hash_of(self, path: str, cell_id: str) -> str | None:
-        """Of the source that the model knows; None for a cell that it never saw."""
+        """The hash of the source that the model knows; None for a cell that it never saw."""
         name = self._name(path)
         return self._whole.get(name, {}).get(cell_id) or self._part.get(name, {}).get(cell_id)
 
     def bind(self, call_id: str, cells: Iterable[Cell]) -> None:
-        """A preview of this call was made of these cells: what a person approved."""
+        """This call's preview was made from these cells, so they are what the user approves."""
         self._bound = {key: value for key, value in self._bound.items() if key[0] == call_id}
         self._bound.update({(call_id, cell.id): cell.hash for cell in cells})
 
@@ -77,7 +77,7 @@ class SeenCells:
         return self._bound.get((call_id, cell_id))
 
     def beginning(self, run_id: str, view: NotebookView | NotebookCells) -> Beginning:
-        """The notebook as this run first saw it: now, where it did not yet."""
+        """The notebook as this run first saw it; that is now, if it had not seen it before."""
         if run_id != self._run_id:
             self._run_id = run_id
             self._beginnings.clear()

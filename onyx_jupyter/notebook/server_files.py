@@ -1,4 +1,4 @@
-"""Notebooks as files of the Jupyter server: taken away, and followed when they are renamed. It never reads one."""
+"""Notebooks as files of the Jupyter server: removes them, and follows renames."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Sessions(Protocol):
 
 
 def remover(contents_manager: Any, tabs: Tabs, rooms: Rooms, sessions: Sessions) -> Callable[[str], Awaitable[None]]:
-    """Deletes a file as the file browser does: into the system's bin, where the server is set up so.
+    """Deletes a file as the file browser does: into the system's trash, if the server is configured so.
 
-    Refused (open_in_tabs, open_elsewhere) where somebody may have the notebook open with work that nobody has seen.
+    Refuses (open_in_tabs, open_elsewhere) if the notebook may be open with unsaved work.
     """
 
     async def remove(path: str) -> None:
@@ -66,7 +66,7 @@ async def _refuse_open(path: str, tabs: Tabs, sessions: Sessions) -> None:
 
 
 async def _ignored(path: str) -> None:
-    """It is nobody's concern."""
+    """Ignores the event."""
 
 
 def follow_renames(
@@ -76,9 +76,9 @@ def follow_renames(
     saved: Callable[[str], Awaitable[None]] = _ignored,
     deleted: Callable[[str], Awaitable[None]] = _ignored,
 ) -> None:
-    """Calls `renamed` with the old and the new path of every file and folder that gets another name.
+    """Calls `renamed` with the old and the new path of every renamed file and folder.
 
-    `saved` and `deleted` hear of every path of which that is so.
+    Calls `saved` and `deleted` with the path of every saved or deleted one.
     """
 
     heard = {"save": saved, "delete": deleted}

@@ -1,4 +1,4 @@
-"""Changes a cell of a shared document (`YNotebook`) in place, no more of it than differs. It opens no transaction."""
+"""Changes a cell of a shared document (`YNotebook`) in place, only where it differs. It opens no transaction."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from onyx_jupyter.protocols import NbCell
 
 
 def edit_source(cell: Any, source: str) -> None:
-    """Replaces only what differs, so that the carets of those who type in the cell stay where they are."""
+    """Replaces only what differs, so that the cursors of users who type in the cell stay where they are."""
     _patch(cell["source"], source)
 
 
 def restore_cell(cell: Any, wanted: NbCell) -> None:
-    """Makes the shared cell that one, of the same type."""
+    """Makes the shared cell equal to `wanted`, which is of the same type."""
     edit_source(cell, str(wanted["source"]))
     _update(cell["metadata"], wanted["metadata"])
     if wanted["cell_type"] == "code":
@@ -27,7 +27,7 @@ def restore_cell(cell: Any, wanted: NbCell) -> None:
 
 
 def _patch(text: Any, wanted: str) -> None:
-    """A shared text counts in bytes of UTF-8."""
+    """Replaces what differs. A shared text counts in UTF-8 bytes."""
     now = str(text)
     start = _same(now, wanted)
     end = _same(now[start:][::-1], wanted[start:][::-1])
@@ -40,7 +40,7 @@ def _patch(text: Any, wanted: str) -> None:
 
 
 def _same(one: str, other: str) -> int:
-    """How many characters both begin with: halved, since comparing slices is far faster than character by character."""
+    """The length of the common prefix, by bisection: comparing slices is far faster than single characters."""
     same, most = 0, min(len(one), len(other))
     while same < most:
         middle = (same + most + 1) // 2
@@ -61,7 +61,7 @@ def _update(shared: Any, wanted: Mapping[str, Any]) -> None:
 
 
 def _set_outputs(cell: Any, wanted: Sequence[Mapping[str, Any]]) -> None:
-    """What stays the same stays; a stream that has grown gets only what is new."""
+    """Keeps unchanged outputs; a stream that has grown gets only the new part."""
     shared = cell["outputs"]
     now = shared.to_py()
     outputs = [_with_one_text(output) for output in wanted]
@@ -74,7 +74,7 @@ def _set_outputs(cell: Any, wanted: Sequence[Mapping[str, Any]]) -> None:
         same += 1
     if same < len(now):
         del shared[same:]
-    new_map, new_text = type(cell), type(cell["source"])  # so that nothing is imported that may not be there
+    new_map, new_text = type(cell), type(cell["source"])  # so that no package is imported that may be missing
     for output in outputs[same:]:
         text = {"text": new_text(output["text"])} if output["output_type"] == "stream" else {}
         shared.append(new_map({**output, **text}))

@@ -1,6 +1,7 @@
-"""The shell commands in a cell, as IPython would read it: `!ls`, `%%bash`, `%pip`, `x = !ls`, `get_ipython().system`.
+"""Finds the shell commands in a cell as IPython would: `!ls`, `%%bash`, `%pip`, `x = !ls`, `get_ipython().system`.
 
-What may be a command and is not known to be none counts as one. What a library starts is not seen.
+Anything that might be a command counts as one unless it is known not to be. Processes that a library starts are not
+detected.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from keyword import iskeyword
 _HINT = re.compile(r"[!%]|get_ipython|system|getoutput|popen|run_cell|run_line|subprocess")
 _HINT_OF_PYTHON = re.compile(r"get_ipython|system|getoutput|popen|run_cell|run_line|subprocess")
 _INNER = re.compile(r"(?:^|[\s;=])(!(?!=)|%{1,2}(?=[A-Za-z!]))", re.MULTILINE)
-# With %automagic, which is on, a cell of one line may leave the sign of a magic or an alias out.
+# With %automagic, which is on by default, a one-line cell may omit the sign of a magic or an alias.
 _FIRST_WORD = re.compile(r"([A-Za-z_]\w*)(?!\s*=(?!=))(?:(\s+[^\s=(\[]))?")
 _WORDS: Mapping[str, frozenset[str]] = {
     name: frozenset(words.split())
@@ -34,7 +35,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
 }
 _COMMANDS = _WORDS["alias"] | _WORDS["program"]
 _SHELLS = _WORDS["shell"]
-_WRAPPERS = _WORDS["wrapper"]  # these run what stands in them as a cell of its own
+_WRAPPERS = _WORDS["wrapper"]  # these run their content as a separate cell
 _HARMLESS = _WORDS["harmless"]
 _RUNNERS = _WORDS["runner"]
 _STARTERS = _WORDS["starter"]
@@ -44,16 +45,16 @@ _UNREADABLE = "it cannot be read with certainty"
 
 @dataclass(frozen=True, slots=True)
 class ShellUse:
-    """What the cell gives to a shell, in its words. `unsure` is why it cannot be said exactly, if it cannot."""
+    """The cell's shell commands, as written. `unsure` says why they cannot be determined exactly, if so."""
 
     commands: tuple[str, ...]
     unsure: str = ""
 
 
 def shell_in(sources: Sequence[str], kernel: str | None) -> ShellUse | None:
-    """All of these cells together; None where they hold no command. Loads IPython's reader, so not for the event loop.
+    """The commands of all these cells; None if there are none. Loads IPython's parser: don't call in the event loop.
 
-    `kernel` is the kernel's name, which need not say what it speaks: all but a few are taken to be Python.
+    `kernel` is the kernel's name, which may not reveal its language: all but a few are taken to be Python.
     """
     if kernel is not None and _NO_IPYTHON.fullmatch(kernel):
         return None
@@ -80,7 +81,7 @@ def _in_cell(source: str) -> Iterator[ShellUse]:
     try:
         tree = compile(python, "cell", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        # It never runs, unless the kernel's Python is newer than this one, or its only line is a magic's.
+        # It fails to run, unless the kernel's Python is newer than this one, or its only line is a magic.
         if _HINT_OF_PYTHON.search(python) or (word and word[2] and not iskeyword(word[1])):
             yield ShellUse((source.strip(),), _UNREADABLE)
         return
@@ -101,7 +102,7 @@ def _in_tree(tree: ast.AST) -> Iterator[ShellUse]:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """`get_ipython().<function>(…)` with texts alone, as IPython writes it for a magic."""
+    """`get_ipython().<function>(…)` with only string arguments, as IPython writes it for a magic."""
 
     function: ast.Attribute
     texts: tuple[str, ...]
@@ -158,5 +159,5 @@ def _may_run(node: ast.AST) -> bool:
             runs = module != "platform" and any(one.name in _RUNNERS for one in names)
             return runs or module == "subprocess"
         case ast.Import(names=names):
-            return any(one.name == "subprocess" and one.asname for one in names)  # called by a name that nobody knows
+            return any(one.name == "subprocess" and one.asname for one in names)  # called by an unknown name
     return False

@@ -1,4 +1,4 @@
-"""Which cells' outputs may not be what their source gives now. It compares, and asks no kernel."""
+"""Detects cells whose outputs may not match what their source would produce now. It asks no kernel."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ WORDS: Mapping[Staleness, str] = {
     "other_kernel": "did not run in this kernel",
     "out_of_order": "ran before a cell above it",
 }
-"""Each kind as a few words behind a cell."""
+"""Each kind in a few words, shown after a cell."""
 
 
 def stale_cells(cells: Sequence[Cell], executed: Mapping[int, str]) -> Mapping[str, Staleness]:
-    """Cell id → what speaks against its outputs, as far as the execution counts tell; cells that never ran have none.
+    """Cell id → why its outputs may be stale, judged by execution counts; cells that never ran are omitted.
 
-    `executed` is what the kernel ran under which count (`Kernels.executed`). Which variables a cell needs is not known:
-    a cell that is not named here may still stand on a value that has changed since.
+    `executed` is what the kernel ran under which count (`Kernels.executed`). The variables that a cell needs are not
+    known: a cell that is not listed may still depend on a value that has changed since.
     """
     ran = [cell for cell in cells if cell.cell_type == "code" and cell.execution_count is not None]
     found: dict[str, Staleness] = {}
@@ -31,7 +31,7 @@ def stale_cells(cells: Sequence[Cell], executed: Mapping[int, str]) -> Mapping[s
     for cell in ran:
         count = cell.execution_count or 0
         if not _fits(cell, executed):
-            # A count that another cell holds by right, or that this kernel has not reached, is from an earlier kernel.
+            # A count that belongs to another cell, or that this kernel has not reached, is from an earlier kernel.
             is_other = count not in executed or count in fitting
             found[cell.id] = "other_kernel" if is_other else "edited"
         elif count < highest_above:

@@ -1,1 +1,1 @@
-"""What can be asked of Onyx, each thing declared once. Adapters (the socket today) read it; it knows none of them."""
+"""The operations of Onyx, each declared once. Adapters (today the socket) read them; nothing here knows an adapter."""

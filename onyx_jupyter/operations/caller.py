@@ -1,4 +1,4 @@
-"""Who asks: what it may ask for, and what a handler may use of its client and of Onyx. It carries nothing itself."""
+"""The caller of an operation: what it may ask for, and what a handler may use of the client and of Onyx."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ T = TypeVar("T")
 class Caller:
     """One connected client.
 
-    `parts` are those of all features. `hear` tells it of an event at once; those put into `after_result` are told right
-    behind the result of the request that is being answered. `tab` is the client as one that may have notebooks open,
-    None where it is no page.
+    `parts` are those of all features. `hear` sends it an event at once; events put into `after_result` are sent right
+    after the result of the current request. `tab` identifies a client that may have notebooks open, None if it is not
+    a page.
     """
 
     parts: Parts
@@ -37,7 +37,7 @@ class Caller:
         return self.parts.get(key)
 
     def check(self, operation: Operation) -> None:
-        """Raises: Forbidden where this caller may not ask for that."""
+        """Raises: Forbidden if this caller may not ask for that."""
         if operation.scope not in self.scopes:
             raise Forbidden(f"{operation.name} needs the scope {operation.scope!r}, which this caller does not have.")
         if operation.callers == "tab" and self.tab is None:

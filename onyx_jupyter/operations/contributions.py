@@ -1,4 +1,4 @@
-"""What the features of one server bring that others use without knowing whose it is."""
+"""What the features of one server contribute for others to use without knowing which feature it comes from."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from onyx_jupyter.toolsets.toolset import Toolset
 
 
 class Contributions(Protocol):
-    """Of the features that work; each list in the order of the features, the same from message to message."""
+    """From the features that work; each list in the order of the features, the same from message to message."""
 
     def toolsets(self) -> Sequence[Toolset]:
-        """What models can call."""
+        """The toolsets that models can call."""
         ...
 
     def prompt_sections(self) -> Sequence[str]:
-        """What the features have to say in the system prompt."""
+        """The features' sections of the system prompt."""
         ...
 
     def processors(self) -> Sequence[Processor]:
-        """New ones for one run."""
+        """New processors for one run."""
         ...
 
     async def prepare(self) -> None:
-        """Loads what an answer will need. One that fails keeps none from it."""
+        """Loads what an answer will need. A feature that fails does not block the others."""
         ...
 
     def catch_up(self) -> None:
-        """Has their indexes follow what there is to be found, in the background."""
+        """Brings the features' indexes up to date, in the background."""
         ...
 
     def settings(self) -> Mapping[str, type[BaseModel]]:
-        """The sections of onyx.json, by name; those of failed features, too."""
+        """The sections of onyx.json, by name, including those of failed features."""
         ...
 
 
 class Preparation(Protocol):
-    """Has everything loaded that an answer needs."""
+    """Loads everything that an answer needs."""
 
     def begin(self) -> None:
-        """A person begins to write. Returns at once."""
+        """Called when a person begins to write. Returns at once."""
         ...
 
     def follow(self) -> None:
-        """A message was sent that nobody was seen writing. Returns at once."""
+        """Called for a message that was sent without a `begin`. Returns at once."""
         ...

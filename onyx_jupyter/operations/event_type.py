@@ -1,4 +1,4 @@
-"""One kind of event as it is told outside: its name, its data, and who may hear of it."""
+"""One kind of event as it is sent to clients: its name, its data, and who may receive it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onyx_jupyter.operations.wire import Wire
 
 @dataclass(frozen=True, slots=True)
 class EventType:
-    """`scope` is what a caller needs in order to hear of it."""
+    """`scope` is what a caller needs in order to receive it."""
 
     name: str
     data: type[Wire]

@@ -1,4 +1,4 @@
-"""One capability of Onyx, declared as a value: what it needs, and everything that it brings. It starts nothing."""
+"""One capability of Onyx, declared as a value: what it needs, and everything that it contributes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.toolsets.toolset import Toolset
 
 Component = Mapping[str, Any]
-"""How something is, as `health.check` tells it: `ok`, `message`, and `hint` where there is something to do."""
+"""A component's health as reported by `health.check`: `ok`, `message`, and `hint` if there is something to do."""
 Components = Mapping[str, Component]
 
 
 async def nothing() -> None:
-    """What a feature does that has nothing to do."""
+    """The default for what a feature need not do."""
 
 
 async def _no_components() -> Components:
@@ -35,12 +35,12 @@ def _no_processors(parts: Parts) -> Sequence[Processor]:
 class Built:
     """A feature of one server.
 
-    `parts` are what it provides. `start` makes it work, on a server that nobody may be connected to: it is light, and
-    loads no library that only an answer needs. `warm` loads what the first answer will need. `close` ends its work,
-    also where it was never started. `health` says how its components are, by name. `begin_as_owner` comes
-    behind `start` on one server of a home alone, for what must be done once: on the first, or on the next one then.
-    `prepare` is called whenever a person begins to write: it loads again what has gone for want of use. `catch_up` is
-    called then and with each message: it has the feature's index follow what there is to be found, and returns at once.
+    `parts` are what it provides. `start` makes it work, on a server that may have no clients: it is light, and loads no
+    library that only an answer needs. `warm` loads what the first answer will need. `close` ends its work, even if it
+    was never started. `health` reports its components by name. `begin_as_owner` is called after `start` on only one
+    server of a home, for what must be done once: the first, or when that has ended, the next. `prepare` is called
+    whenever a person begins to write: it reloads what was unloaded while idle. `catch_up` is called then and with each
+    message: it brings the feature's index up to date in the background, and returns at once.
     """
 
     parts: Mapping[Key[Any], Any] = field(default_factory=dict)
@@ -59,14 +59,14 @@ def _built_of_nothing(parts: Parts) -> Built:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """`make` builds it from what it `requires`, and from what it `uses` where that is there, too.
+    """`make` builds it from what it `requires`, and from what it `uses` if that is available.
 
     Building costs nothing and reads no file.
 
-    `settings` is the model of its section in onyx.json, called like the feature. `toolsets` are what models can call,
-    `prompt` gives a section of the system prompt (None where it has nothing to say; the same text from message to
-    message, or the provider's cache is lost), `processors` are new ones for each run. Without an `essential` one Onyx
-    does not start; any other that fails leaves the rest running.
+    `settings` is the model of its section in onyx.json, named like the feature. `toolsets` are what models can call,
+    `prompt` returns a section of the system prompt (None if it has nothing to say; the same text from message to
+    message, or the provider's cache is lost), `processors` returns new ones for each run. If an `essential` feature
+    fails, Onyx does not start; any other that fails leaves the rest running.
     """
 
     name: str

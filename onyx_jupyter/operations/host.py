@@ -1,4 +1,4 @@
-"""What Onyx runs on: the server's folders and what it lends. It holds nothing of Onyx's own."""
+"""What Onyx runs on: the server's folders and services."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from onyx_jupyter.toolsets.toolset import Toolset
 
 
 async def _no_notebook(kernel_id: str) -> str | None:
-    """Where there are no kernels, none is a notebook's."""
+    """Without kernels, none belongs to a notebook."""
     return None
 
 
@@ -39,17 +39,17 @@ def _open_models() -> Callable[[ModelsSettings], Models]:
 class Host:
     """One server, as Onyx sees it.
 
-    `templates` holds a new workspace's files, `packaged_skills` the skills that the package brings and
-    `recorded_skills` their hashes. `open_notebooks` says which notebooks are open in tabs and which is in front,
-    `open_folder` which folder is shown there; `show_notebook` opens one there, and `notebook_of` says which one runs in
-    a kernel; `kernels` are those of the notebooks and `places` their files. `drive` is what JupyterLab shows of Onyx's
-    own files; `secrets` gives what else is to be hidden (value → kind); `on_settings` is told of each change of the
-    configuration; `ceiling` is what the server's administrator allows at most.
+    `templates` holds a new workspace's files, `packaged_skills` the skills that come with the package and
+    `recorded_skills` their hashes. `open_notebooks` returns the notebooks open in tabs and the active one,
+    `open_folder` the folder shown there; `show_notebook` opens one there, and `notebook_of` returns the one that runs
+    in a kernel; `kernels` are those of the notebooks and `places` their files. `drive` is what JupyterLab shows of
+    Onyx's own files; `secrets` returns further secrets to hide (value → kind); `on_settings` is called on each change
+    of the configuration; `ceiling` is the most that the server's administrator allows.
 
     `installed_toolsets` are those of other packages.
 
-    The rest is there to be replaced by who measures or tries: `toolsets` in the place of the features' own, the
-    `embeddings` that the configuration would ask for, `waits` for a busy provider.
+    The rest can be replaced in tests and benchmarks: `toolsets` instead of the features' own, `embeddings` instead of
+    the configured ones, `waits` for a busy provider.
     """
 
     home: Home

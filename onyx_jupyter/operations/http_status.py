@@ -1,4 +1,4 @@
-"""How an error is told to whoever asks over HTTP.
+"""The HTTP status codes of errors.
 
 Source: RFC 9110, section 15 (https://www.rfc-editor.org/rfc/rfc9110#section-15).
 """
@@ -26,7 +26,7 @@ from onyx_jupyter.errors import (
     ToolError,
 )
 
-# The first that fits counts: subclasses stand before their base.
+# The first that fits counts: subclasses come before their base.
 _STATUS: tuple[tuple[type[OnyxError], int], ...] = (
     (InvalidRequest, 400),
     (Forbidden, 403),
@@ -50,5 +50,5 @@ INTERNAL = 500
 
 
 def status_of(error: OnyxError) -> int:
-    """The status code of an answer that says this. What no other is for is 500."""
+    """The status code of a response with this error; 500 if no other fits."""
     return next((status for kind, status in _STATUS if isinstance(error, kind)), INTERNAL)

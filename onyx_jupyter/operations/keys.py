@@ -1,4 +1,4 @@
-"""What the features of Onyx give each other, by name. The types are only named: nothing is imported for a key."""
+"""The keys of what the features of Onyx provide to each other. Types are only named: a key imports nothing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.sessions.store import SessionStore
     from onyx_jupyter.sessions.transcript import SessionTranscript
 
-# From outside of the features.
+# Provided from outside of the features.
 HOST: Key[Host] = Key("the server")
 TABS: Key[TabRequests] = Key("browser tabs")
 CONTRIBUTIONS: Key[Contributions] = Key("contributions of the features")
@@ -64,7 +64,7 @@ RUNS: Key[Runs] = Key("runs")
 PREFILL: Key[Prefill] = Key("reading ahead")
 WARM_UP: Key[Preparation] = Key("what an answer needs")
 
-# What other features and runs use of a feature, without knowing it.
+# Used by other features and by runs, without knowing the feature that provides it.
 MEMORY_FILES: Key[Callable[[str, Path], MemoryFiles]] = Key("memory files of an agent")
 MEMORY_SEARCH: Key[Callable[[str], Search]] = Key("search in an agent's memory")
 FACTS: Key[Callable[[MemoryFiles], FactStore]] = Key("facts of an agent")

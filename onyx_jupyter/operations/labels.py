@@ -1,4 +1,4 @@
-"""What a tool call does and did, in parts of which a screen makes a line in its own language."""
+"""What a tool call does and did, in parts from which a client builds a line in its own language."""
 
 from __future__ import annotations
 

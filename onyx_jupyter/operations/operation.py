@@ -1,4 +1,4 @@
-"""One thing that can be asked of Onyx: its name, parameters and result, who may ask it, and what answers it."""
+"""One operation of Onyx: its name, parameters and result, who may call it, and its handler."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Handler = Callable[[Any, Any], Awaitable[dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`handler` takes the parsed parameters and the caller, and gives the result as `result` has it on the wire.
+    """`handler` takes the parsed parameters and the caller, and returns the result in the wire form of `result`.
 
     `dispatch` says how the requests of one connection are answered: `inline` one after the other; `beside` the others,
-    where it may wait for a network or a kernel, so that Stop never waits behind it; `ordered` in a row of its own, one
-    after the other, where the parameter `reads` has to be read first, maybe from the client itself.
-    `streams`: events follow the result, to whoever asked. `callers` are `tab` where only a page that may have notebooks
-    open can ask. `before_ready`: it is answered also where Onyx cannot be made ready, and says what is in the way.
+    if it may wait for a network or a kernel, so that Stop never waits behind it; `ordered` one after the other in a
+    queue of its own, if the parameter `reads` has to be read first, maybe from the client itself.
+    `streams`: events follow the result, sent to the caller. `callers` is `tab` if only a page that may have notebooks
+    open can call it. `before_ready`: it is answered even if Onyx cannot be made ready, and says why.
     """
 
     name: str
@@ -37,15 +37,15 @@ class Operation:
     before_ready: bool = False
 
     def must_wait(self, params: Mapping[str, Any]) -> bool:
-        """Whether these raw parameters hold what an `ordered` one has to read first."""
+        """Whether these raw parameters contain what an `ordered` operation has to read first."""
         return self.dispatch == "ordered" and bool(params.get(self.reads))
 
 
 class Operations:
-    """All of them, by name, in the order in which they were declared."""
+    """All operations by name, in the order in which they were declared."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
-        """Raises: ValueError where two have the same name."""
+        """Raises: ValueError if two have the same name."""
         self._by_name: dict[str, Operation] = {}
         for operation in operations:
             if operation.name in self._by_name:

@@ -1,11 +1,11 @@
-"""What a caller may do at most. A browser tab of the server's user may do everything; a program is given a part."""
+"""What a caller may do at most. A browser tab of the server's user may do everything; a program only a part."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 Scope = Literal["read", "chat", "admin"]
-"""`read` looks. `chat` talks, answers the agent's questions and says no. `admin` allows, trusts, runs and changes what
-is kept: everything that a person is asked about."""
+"""`read` only looks. `chat` sends messages, answers the agent's questions and denies approvals. `admin` allows, trusts,
+runs and changes stored data: everything that a person is asked about."""
 
 ALL_SCOPES: frozenset[Scope] = frozenset({"read", "chat", "admin"})

@@ -1,4 +1,4 @@
-"""Something that happens and whoever wants to know of it, for two parts of which neither may hold the other."""
+"""A notification between two parts of which neither may reference the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Signal(Generic[T]):
-    """`tell` calls those that hear it, in their order, at once."""
+    """`tell` calls all hearers at once, in the order in which they were added."""
 
     def __init__(self) -> None:
         self._hearers: list[Callable[[T], None]] = []

@@ -1,4 +1,4 @@
-"""What all parameters, results and events have in common where they leave the process."""
+"""The common base of all parameters, results and events that leave the process."""
 
 from __future__ import annotations
 

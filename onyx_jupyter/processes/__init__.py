@@ -1,1 +1,1 @@
-"""Commands that run: their output, their end, and whoever sees to it that nothing stays behind. It asks nobody."""
+"""Runs commands: their output, their end, and cleaning up the processes that they leave behind."""

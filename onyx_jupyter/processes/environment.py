@@ -1,4 +1,4 @@
-"""The environment of what Onyx starts: the server's, without what looks like a key. It never changes the server's."""
+"""The environment of processes that Onyx starts: the server's, without variables that look like keys."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ _SECRET_NAMES = re.compile(
 
 
 def command_environment(marker: str, needed: Collection[str] = ()) -> dict[str, str]:
-    """With the mark by which everything is found that comes of it; `needed` names are kept whatever they look like."""
+    """Includes the marker that identifies all descendants; keeps `needed` names even if they look like keys."""
     kept = {name: value for name, value in os.environ.items() if name in needed or not _SECRET_NAMES.fullmatch(name)}
     return kept | {MARKER_VARIABLE: marker, "GIT_TERMINAL_PROMPT": "0"}

@@ -1,4 +1,4 @@
-"""One shell command that runs: its output as it comes, its input, and its end with all that it started."""
+"""One running shell command: its output as it arrives, its input, and its end with all that it started."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CARRIED_BYTES = 4_096
 
 @dataclass(frozen=True)
 class Setting:
-    """What a command runs with: `kept` gets its output, `reaper` hears of it, `limit_bytes` of output stay here."""
+    """What a command runs with: `kept` gets its output, `reaper` watches it, `limit_bytes` of output stay here."""
 
     cwd: Path
     limit_bytes: int
@@ -36,7 +36,7 @@ class Setting:
 
 
 class Job(asyncio.SubprocessProtocol):
-    """A command in a session of its own; `start` makes one. When its shell ends, what it left behind is ended, too."""
+    """A command in its own session; `start` creates one. When its shell ends, so do its remaining processes."""
 
     def __init__(self, command: str, setting: Setting) -> None:
         self.command = command
@@ -78,7 +78,7 @@ class Job(asyncio.SubprocessProtocol):
                 env=command_environment(job._marker),
                 start_new_session=True,
             )
-        except (UnicodeEncodeError, ValueError) as error:  # a lone surrogate, a NUL: nothing a shell could be given
+        except (UnicodeEncodeError, ValueError) as error:  # a lone surrogate or a NUL, which no shell accepts
             job._forget()
             raise InvalidArguments(f"`command` holds a character that no shell takes: {error}.") from error
         except OSError as error:
@@ -92,7 +92,7 @@ class Job(asyncio.SubprocessProtocol):
             await setting.reaper.watch(job._marker, job._pid)
         return job
 
-    # ── what the event loop tells ───────────────────────────────────────────────────────────────────
+    # ── called by the event loop ────────────────────────────────────────────────────────────────────────
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.SubprocessTransport)
@@ -114,10 +114,10 @@ class Job(asyncio.SubprocessProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._closed.set()
 
-    # ── what one asks of it ─────────────────────────────────────────────────────────────────────────
+    # ── for callers ─────────────────────────────────────────────────────────────────────────────────────
 
     async def end(self, why: str | None = None) -> None:
-        """Ends it with everything that it started; returns when it is over, also when cancelled meanwhile."""
+        """Ends it with everything that it started; returns only when that is done, even if cancelled meanwhile."""
         if why is not None and not self.exited.is_set():
             self.stopped = why
         ending = self._end_soon()
@@ -128,7 +128,7 @@ class Job(asyncio.SubprocessProtocol):
             raise
 
     def end_after(self, timeout_s: float) -> None:
-        """Ends it then, if it still runs."""
+        """Ends it after that time, if it still runs."""
 
         def now() -> None:
             if not self.exited.is_set():
@@ -138,7 +138,7 @@ class Job(asyncio.SubprocessProtocol):
         self._timer = asyncio.get_running_loop().call_later(timeout_s, now)
 
     async def news(self, timeout_s: float) -> None:
-        """Returns when there is output that was not read yet, when it has ended, or when the time is over."""
+        """Returns when there is unread output, when it has ended, or after `timeout_s`."""
         waits = [asyncio.ensure_future(event.wait()) for event in (self._news, self.ended)]
         try:
             await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
@@ -147,7 +147,7 @@ class Job(asyncio.SubprocessProtocol):
                 wait.cancel()
 
     def unread(self) -> str:
-        """The output since the last time. A line that is not finished comes again with its rest."""
+        """The output since the last call. An unfinished line is returned again with the rest of it."""
         buffer, self._unread = self._unread, OutputBuffer(self._setting.limit_bytes)
         self._news.clear()
         if not self.ended.is_set():
@@ -155,11 +155,11 @@ class Job(asyncio.SubprocessProtocol):
         return buffer.text(self._setting.limit_bytes)
 
     def log(self) -> str:
-        """All output, both streams as they came; of a long one the head and the tail."""
+        """The output of both streams in order of arrival; if long, its head and tail."""
         return self._log.text(self._setting.limit_bytes)
 
     def write(self, text: str) -> None:
-        """Types that into it. Raises: ToolError where it takes no input any more."""
+        """Writes the text to its input. Raises: ToolError if it takes no more input."""
         pipe = self._input()
         try:
             pipe.write(text.encode())
@@ -167,7 +167,7 @@ class Job(asyncio.SubprocessProtocol):
             raise ToolError(f"The process takes no such input: {error}.") from error
 
     def close_input(self) -> None:
-        """Nothing more will be typed, as Ctrl-D says."""
+        """Closes its input, like Ctrl-D."""
         self._input().close()
 
     @property
@@ -177,12 +177,12 @@ class Job(asyncio.SubprocessProtocol):
 
     @property
     def live(self) -> LiveLines:
-        """Who tells its newest lines."""
+        """Reports its newest lines."""
         return self._setting.live
 
     @property
     def state(self) -> str:
-        """How it stands, in words."""
+        """Its state in words."""
         if self.stopped is not None:
             return self.stopped
         if not self.exited.is_set():
@@ -192,7 +192,7 @@ class Job(asyncio.SubprocessProtocol):
 
     @property
     def exit_code(self) -> int | None:
-        """None while it runs, and where it was stopped."""
+        """None while it runs, or if it was stopped."""
         return None if self._transport is None or self.stopped is not None else self._transport.get_returncode()
 
     @property
@@ -202,7 +202,7 @@ class Job(asyncio.SubprocessProtocol):
         return self._setting.kept_in if kept is not None and kept.is_kept else None
 
     def result(self, ending: str) -> ToolResult:
-        """Both streams within the limit, each under its name where there are two, and how it ended."""
+        """Both streams within the limit, with headings if both have output, and how it ended."""
         limits = share(self._setting.limit_bytes, self._stdout.total_bytes, self._stderr.total_bytes)
         stdout, stderr = self._stdout.text(limits[0]), self._stderr.text(limits[1])
         parts = [stdout] if stdout and not stderr else []
@@ -220,7 +220,7 @@ class Job(asyncio.SubprocessProtocol):
         )
         return replace(result, kept_in=self.kept_in)
 
-    # ── inside ──────────────────────────────────────────────────────────────────────────────────────
+    # ── internal ────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def _pid(self) -> int:

@@ -1,4 +1,4 @@
-"""Tells the newest line of a running command to whoever watches, a few times a second at most. It keeps no output."""
+"""Reports the newest line of a running command, at most a few times a second."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LiveLines:
             self._timer = loop.call_at(max(loop.time(), self.last_at + EVERY_S), self._now)
 
     def close(self) -> None:
-        """Tells nothing more."""
+        """Reports nothing more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

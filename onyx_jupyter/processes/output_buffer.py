@@ -1,10 +1,10 @@
-"""Keeps the head and the tail of a stream of bytes within a limit. It never holds more than the limit."""
+"""Keeps the head and the tail of a stream of bytes, within a limit."""
 
 from __future__ import annotations
 
 
 class OutputBuffer:
-    """Bytes as they come; beyond `limit_bytes` the middle is dropped and counted."""
+    """Bytes in order of arrival; beyond `limit_bytes` the middle is dropped and counted."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._head_limit = (limit_bytes + 1) // 2
@@ -22,14 +22,14 @@ class OutputBuffer:
             del self._tail[:surplus]
 
     def unfinished_line(self, limit_bytes: int) -> bytes:
-        """What stands behind the last line end, the newest `limit_bytes` of it at most."""
+        """The text after the last line end, at most its last `limit_bytes`."""
         kept = self._tail if self._tail else self._head
         return bytes(kept[kept.rfind(b"\n") + 1 :][-limit_bytes:])
 
     def text(self, limit_bytes: int) -> str:
-        """At most that many bytes' worth (and never more than the buffer's own limit); a cut is marked in its place.
+        """At most that many bytes' worth (and never more than the buffer's own limit), with a mark where it is cut.
 
-        What is no UTF-8 becomes U+FFFD.
+        Invalid UTF-8 becomes U+FFFD.
         """
         kept = self._head + self._tail
         limit_bytes = min(limit_bytes, self._head_limit + self._tail_limit)
@@ -43,7 +43,7 @@ class OutputBuffer:
 
 
 def share(limit_bytes: int, first_bytes: int, second_bytes: int) -> tuple[int, int]:
-    """A limit divided between two streams: half each, and what one does not need goes to the other."""
+    """Divides a limit between two streams: half each, and what one doesn't need goes to the other."""
     first = max(limit_bytes // 2, limit_bytes - second_bytes)
     second = max(limit_bytes - limit_bytes // 2, limit_bytes - first_bytes)
     return min(first, first_bytes), min(second, second_bytes)

@@ -1,4 +1,4 @@
-"""Writes a command's output into a file while it runs, without secrets and within a bound. It never blocks the loop."""
+"""Writes a command's output to a file while it runs, without secrets and within a limit. It never blocks the loop."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from onyx_jupyter.errors import OnyxError
 
 log = logging.getLogger(__name__)
 MAX_BYTES = 50_000_000
-# A secret that two pieces of output share is seen as long as it is shorter than this.
+# A secret that is split across two pieces of output is found if it is shorter than this.
 _HELD_CHARS = 8_192
 
 
 class OutputFile:
-    """Begins a file once there is more than `begin_bytes` of output; `create` opens it, in a thread."""
+    """Starts a file once there is more than `begin_bytes` of output; `create` opens it, in a thread."""
 
     def __init__(self, create: Callable[[], BinaryIO], redact: Callable[[str], str], begin_bytes: int) -> None:
         self._create = create
@@ -33,7 +33,7 @@ class OutputFile:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the file is there and holds all there was, up to its bound."""
+        """Whether the file exists and holds all output, up to its limit."""
         return self._file is not None and not self._failed
 
     @property
@@ -49,7 +49,7 @@ class OutputFile:
             self._write_soon()
 
     async def close(self) -> None:
-        """Writes what is left."""
+        """Writes the remaining output."""
         while self._writing is not None:
             await asyncio.wait([self._writing])
             await asyncio.sleep(0)  # its callback may have begun the next piece
@@ -86,7 +86,7 @@ class OutputFile:
         self._file.flush()
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """A full disk must not end the command: its output is only not kept."""
+        """A full disk must not end the command: only its output is lost."""
         if self._failed:
             return
         try:

@@ -1,7 +1,7 @@
-"""A small process of its own that ends what commands have left, should the server be killed. It never outlives both.
+"""A separate process that ends commands' remaining processes if the server is killed. It never outlives both.
 
-A killed server cannot clean up. This process is told of each command through a pipe; when the pipe breaks, the server
-is gone, however that came about, and what is still on the list is ended.
+A killed server cannot clean up. This process is notified of each command through a pipe; when the pipe breaks, the
+server is gone for whatever reason, and all commands still on the list are ended.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NO_PID = 0
 
 
 class ProcessReaper:
-    """The server's side. The process starts with the first command, and ends when there has been none for a minute."""
+    """The server's side. The process starts with the first command, and ends after a minute without commands."""
 
     def __init__(self, *, idle_s: float = IDLE_S) -> None:
         self._idle_s = idle_s
@@ -32,7 +32,7 @@ class ProcessReaper:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def watch(self, marker: str, pid: int | None = None) -> None:
-        """Before a command starts, by the mark that it will carry; and again as soon as its number is known."""
+        """Called before a command starts, with its marker, and again once its process id is known."""
         self._watched[marker] = pid or _NO_PID
         if self._idle is not None:
             self._idle.cancel()
@@ -91,7 +91,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def stand_guard(orders: BinaryIO) -> None:
-    """The process's side: keeps the list until the pipe ends, then ends what is on it."""
+    """The process's side: keeps the list until the pipe closes, then ends the commands on it."""
     watched: dict[str, int] = {}
     for order in orders:
         sign, pid, marker = order.decode().split()

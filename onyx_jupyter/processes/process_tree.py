@@ -1,4 +1,4 @@
-"""Finds and ends everything that a command has started, wherever it hides. It never touches another process."""
+"""Finds and ends everything that a command has started, however it hides. No other process is touched."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _POLL_S = 0.01
 
 
 def end_process_tree(root_pid: int | None, marker: str) -> int:
-    """Ends the tree of `root_pid`, asking first (SIGTERM), then by force; how many processes that were.
+    """Ends the tree of `root_pid`, first with SIGTERM, then by force; returns the number of processes.
 
     `root_pid` None: only the marker is known.
-    Descendants count, members of its session, and whoever carries the marker in the environment: a daemon that left
-    session and parent behind is found by it. Blocks for 0.8 s at most; meant for a thread.
+    Includes descendants, members of its session, and any process with the marker in its environment, such as a daemon
+    that left session and parent. Blocks for 0.8 s at most: call it in a thread.
     """
     ended: set[int] = set()
     living = _tree(root_pid, marker)
     ended.update(process.pid for process in living)
     _signal(living, force=False)
     _wait_gone(living, _TERMINATE_S)
-    for _ in range(_ROUNDS):  # more than once: what is about to fork is seen one round later
+    for _ in range(_ROUNDS):  # repeated: a process that is just forking is found one round later
         living = _tree(root_pid, marker)
         if not living:
             break
@@ -43,7 +43,7 @@ def _tree(root_pid: int | None, marker: str) -> list[psutil.Process]:
     own = os.getpid()
     found: dict[int, psutil.Process] = {}
     with contextlib.suppress(psutil.Error):
-        if root_pid is not None and _session_of(root_pid) == root_pid:  # else it is somebody else's number by now
+        if root_pid is not None and _session_of(root_pid) == root_pid:  # else the id was reused by now
             root = psutil.Process(root_pid)
             found = {process.pid: process for process in [root, *root.children(recursive=True)]}
     for process in psutil.process_iter():
@@ -66,7 +66,7 @@ def _belongs(process: psutil.Process, root_pid: int | None, marker: str) -> bool
 def _session_of(pid: int) -> int | None:
     try:
         return os.getsid(pid)
-    except (OSError, AttributeError):  # gone, not ours to ask, or a system without sessions
+    except (OSError, AttributeError):  # gone, no permission, or a system without sessions
         return None
 
 
@@ -84,7 +84,7 @@ def _signal(processes: Iterable[psutil.Process], *, force: bool) -> None:
 
 
 def _wait_gone(processes: Iterable[psutil.Process], timeout_s: float) -> None:
-    """By polling: psutil's own wait would reap the shell, and the event loop would never learn its exit code."""
+    """Polls, since psutil's own wait would reap the shell, and the event loop would never learn its exit code."""
     deadline = time.monotonic() + timeout_s
     while any(_alive(process) for process in processes) and time.monotonic() < deadline:
         time.sleep(_POLL_S)

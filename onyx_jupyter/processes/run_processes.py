@@ -1,4 +1,4 @@
-"""The commands of one run: starts them, finds the background ones by their id, and ends them all with the run."""
+"""The commands of one run: starts them, finds background ones by id, and ends them all with the run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_BACKGROUND = 10
 
 
 class RunProcesses:
-    """One run's. Without `results` no output goes into files; without `reaper` nobody watches over the server."""
+    """One run's commands. Without `results` no output goes to files; without `reaper` they survive a killed server."""
 
     def __init__(
         self,
@@ -36,11 +36,11 @@ class RunProcesses:
 
     @property
     def background(self) -> Mapping[str, Job]:
-        """Those that were started to run beside other calls, ended ones too, by id."""
+        """The background commands by id, including ended ones."""
         return MappingProxyType(self._background)
 
     def get(self, job_id: str) -> Job:
-        """Raises: ToolError with the ids that there are."""
+        """Raises: ToolError that lists the known ids."""
         job = self._background.get(job_id)
         if job is None:
             known = ", ".join(self._background) or "none"
@@ -50,11 +50,11 @@ class RunProcesses:
     async def start(
         self, command: str, cwd: Path, call_id: str, limit_bytes: int, progress: Callable[[str], None]
     ) -> Job:
-        """A command whose caller waits for it, and ends it. Raises: ToolError."""
+        """Starts a command; the caller waits for it and ends it. Raises: ToolError."""
         return await Job.start(command, self._setting(cwd, call_id, limit_bytes, progress))
 
     async def start_background(self, command: str, cwd: Path, call_id: str, limit_bytes: int) -> tuple[str, Job]:
-        """A command that goes on beside other calls, with its id. Raises: ToolError."""
+        """Starts a background command and returns it with its id. Raises: ToolError."""
         if sum(not job.ended.is_set() for job in self._background.values()) >= MAX_BACKGROUND:
             raise ToolError(f"{MAX_BACKGROUND} processes are running. End one with process first.").in_own_words()
         setting = self._setting(cwd, call_id, limit_bytes, lambda line: None, takes_input=True)
@@ -66,7 +66,7 @@ class RunProcesses:
         return job_id, job
 
     async def close(self) -> None:
-        """Ends all that still runs; no new one stays."""
+        """Ends all running commands; a command started later is ended at once."""
         self._closed = True
         running = [job for job in self._background.values() if not job.ended.is_set()]
         await asyncio.gather(*(job.end("stopped at the end of the turn") for job in running))

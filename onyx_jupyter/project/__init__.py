@@ -1,1 +1,1 @@
-"""What a project in the server's root brings along for Onyx, and what a person said of it. It never runs anything."""
+"""What a project in the server's root provides for Onyx, and what the user decided about it."""

@@ -1,6 +1,6 @@
-"""What a person said of the instructions that projects bring along: `trusted-project-files.json`.
+"""Users' decisions about the instructions of projects: `trusted-project-files.json`.
 
-A yes or a no is for one content of one file. It never decides anything by itself.
+Each decision applies to one version of one file.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class _DecisionsFile(BaseModel):
 
 
 class ProjectDecisions:
-    """Of each file the newest trusted content, and every declined one. For threads, not the event loop."""
+    """For each file, the newest trusted content and every declined one. For threads, not the event loop."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._clock = clock
         self._file = SharedDocument(path, _DecisionsFile(), if_damaged="what projects say is asked for again")
 
     def of(self, real: Path) -> Sequence[DecidedFile]:
-        """What was said of that file; nothing where it cannot be read: then it is asked again."""
+        """The decisions about that file; empty if they cannot be read: then the user is asked again."""
         try:
             return [entry for entry in self._file.read().files if entry.path == str(real)]
         except StorageError as error:
@@ -58,7 +58,7 @@ class ProjectDecisions:
             return ()
 
     def add(self, found: Instructions, decision: Decision, by: str) -> None:
-        """From now on that holds for this content of this file. Raises: StorageError."""
+        """Records the decision for this content of this file. Raises: StorageError."""
         entry = DecidedFile(
             path=str(found.real),
             digest=found.digest,

@@ -1,6 +1,7 @@
-"""The instructions that a project brings along: `AGENTS.md` in the server's root, as it is on disk now.
+"""The instructions that a project provides: `AGENTS.md` in the server's root, as it is on disk now.
 
-Whoever wrote the project wrote them, so reading them is not following them: that is for whoever judges their digest.
+They are written by the project's authors, so reading them is not following them: whether they are followed is decided
+per digest.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ MAX_BYTES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """One file, read once: `digest` is the SHA-256 of the very bytes that `text` was made from.
+    """One file, read once: `digest` is the SHA-256 of the exact bytes that `text` was decoded from.
 
-    Where `problem` says why it cannot be used, text and digest are empty.
+    If `problem` says why it cannot be used, text and digest are empty.
     """
 
     real: Path
@@ -31,12 +32,12 @@ class Instructions:
 
     @property
     def name(self) -> str:
-        """As it is told to a person and named by them."""
+        """The name under which the user sees and refers to it."""
         return self.real.name
 
 
 def read_instructions(root: Path) -> Instructions | None:
-    """Those of the project in that real folder; None where there are none, or none with a word in them. Blocks."""
+    """The instructions of the project in that resolved folder; None if missing or blank. Blocks."""
     real = root / PROJECT_FILE
     try:
         content = _content(root)
@@ -52,9 +53,9 @@ def read_instructions(root: Path) -> Instructions | None:
 
 
 def _content(root: Path) -> bytes:
-    """One byte more than is allowed at most. Raises: OSError, also where a link stands there."""
+    """Reads at most one byte more than allowed. Raises: OSError, also if it is a link."""
     with folder_beneath(root, root) as folder:
-        if folder.descriptor is None and (root / PROJECT_FILE).is_symlink():  # where opening cannot refuse links
+        if folder.descriptor is None and (root / PROJECT_FILE).is_symlink():  # opening cannot refuse links here
             raise OSError("it is a link")
         with os.fdopen(folder.open(PROJECT_FILE), "rb") as file:
             return file.read(MAX_BYTES + 1)

@@ -1,6 +1,6 @@
-"""The interfaces between Onyx's parts, one topic a file: whoever needs a part depends on its shape here.
+"""The interfaces between Onyx's parts, one file per topic: parts depend on these, not on each other.
 
-It never holds behaviour.
+This package contains no behaviour.
 """
 
 from onyx_jupyter.protocols.approvals import (

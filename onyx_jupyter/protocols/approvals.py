@@ -1,4 +1,4 @@
-"""Whoever decides whether a call may run, and the decision. It never holds behaviour."""
+"""Deciding whether a call may run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from onyx_jupyter.protocols.tools import ToolPreview
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswer:
-    """The decision on one call; `reason` is the person's own words, for the model.
+    """The decision on one call; `reason` is the user's own words, for the model.
 
-    `shown` are the preview's details as the person saw them when saying yes, unredacted; None where a grant answered.
+    `shown` are the preview's details as the user saw them when approving, unredacted; None if a grant answered.
     """
 
     approved: bool
@@ -23,10 +23,10 @@ class ApprovalAnswer:
 
 
 class Approver(Protocol):
-    """Whoever decides whether a call may run."""
+    """Decides whether a call may run."""
 
     async def refuse(self, session_key: str, run_id: str, call: ToolCall) -> str | None:
-        """Why nobody may make that call here, a reading one included; None where it can be made or asked for."""
+        """Why that call must not be made here, even if it only reads; None if it can be made or asked for."""
         ...
 
     async def ask(
@@ -40,12 +40,12 @@ class Approver(Protocol):
         auto: bool = False,
         allowed_in: str | None = None,
     ) -> ApprovalAnswer:
-        """Waits for a person where no grant answers; silence until the timeout is a no.
+        """Waits for a person if no grant answers; silence until the timeout is a no.
 
-        `auto` says that the person left calls of this tool to the policy. `allowed_in` is the session whose person is
-        asked, where another run started this one.
-        Cancelling closes the question; the message of the cancelling, if any, is the reason that is written down.
+        `auto` says that the user left calls of this tool to the policy. `allowed_in` is the session whose user is
+        asked, if another run started this one.
+        Cancelling closes the question; the message of the cancellation, if any, is recorded as the reason.
         `call` has its arguments in canonical form: checked, and without those that equal their default.
-        Raises: StorageError where the decision could not be written, and then it does not count.
+        Raises: StorageError if the decision could not be written; it then does not count.
         """
         ...

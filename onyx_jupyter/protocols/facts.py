@@ -1,4 +1,4 @@
-"""Single facts that an agent was told, as the agent keeps and gives them up. It never holds behaviour."""
+"""Single facts that an agent keeps and forgets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Outcome = Literal["new", "reinforced", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class KnownFact:
-    """One fact as it stands now; `id` names it for good, `since` is the moment it was first told (ISO 8601, UTC)."""
+    """One fact in its current form; `id` is permanent, `since` is when it was first stated (ISO 8601, UTC)."""
 
     id: str
     text: str
@@ -22,9 +22,9 @@ class KnownFact:
 
 @dataclass(frozen=True, slots=True)
 class FactKept:
-    """What became of a fact that was told: it was new, was known before, or took the place of `former`.
+    """The outcome of remembering a fact: it was new, was known before, or replaced `former`.
 
-    Where it was known in other words, `former` is what these were. `near` are others that it may have made untrue.
+    If it was known in other words, `former` is those. `near` are other facts that it may have made untrue.
     """
 
     outcome: Outcome
@@ -35,7 +35,7 @@ class FactKept:
 
 @dataclass(frozen=True, slots=True)
 class FactForeseen:
-    """What would become of it: `other` is the fact that it would be known as, or that would end."""
+    """The expected outcome: `other` is the fact that it would be merged into, or that would end."""
 
     outcome: Outcome
     other: KnownFact | None = None
@@ -56,22 +56,22 @@ class Facts(Protocol):
         session_key: str | None = None,
         turn: str | None = None,
     ) -> FactKept:
-        """Keeps it, or adds weight to the same one; `replaces` is the id of one that is true no more.
+        """Keeps the fact, or adds weight to the same one; `replaces` is the id of one that is no longer true.
 
-        `beside` are the ids of those that stay true with it, however close they are.
-        `may_end` are the ids of those that may end with it, None where any may.
-        Raises: ToolError where the text is refused, there is no such id or another one would end, StorageError.
+        `beside` are the ids of facts that stay true with it, however similar they are.
+        `may_end` are the ids of facts that may end with it, None if any may.
+        Raises: ToolError if the text is refused, there is no such id or another fact would end, StorageError.
         """
         ...
 
     async def foreseen(self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()) -> FactForeseen:
-        """What would become of it if it were remembered now. Raises: as `remember`."""
+        """The outcome if the fact were remembered now. Raises: as `remember`."""
         ...
 
     async def matching(self, pattern: str) -> Sequence[KnownFact]:
-        """Those that hold the words (`*` stands for anything), or the one of that id. Raises: StorageError."""
+        """Facts that contain the words (`*` matches anything), or the one with that id. Raises: StorageError."""
         ...
 
     async def forget(self, ids: Sequence[str], *, session_key: str | None = None) -> Sequence[KnownFact]:
-        """Takes these out of the file and gives those that were there. Raises: ToolError, StorageError."""
+        """Removes these facts from the file and returns those that existed. Raises: ToolError, StorageError."""
         ...

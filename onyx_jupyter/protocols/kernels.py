@@ -1,4 +1,4 @@
-"""The kernels of notebooks, by the notebook's path: what is in them, and scratch code. It never names a cell."""
+"""The kernels of notebooks, by the notebook's path: their variables, and scratch code. Cells play no part here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VariableKind = Literal["frame", "array", "object", "container", "text", "value",
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One variable in a line. `size_bytes` is what its data takes, where the library that made it says so."""
+    """One variable in a line. `size_bytes` is the size of its data, if the library that made it says so."""
 
     name: str
     kind: VariableKind
@@ -24,10 +24,10 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class KernelVariables:
-    """The user's variables: frames and arrays first, the newest first among equals.
+    """The user's variables: frames and arrays first, then the newest.
 
-    `left_out` counts, by type, those that there was no room for; functions, classes and modules are only counted, over
-    the whole kernel, unless they were asked for.
+    `left_out` counts, by type, those that did not fit; functions, classes and modules are only counted, over the whole
+    kernel, unless they were requested.
     """
 
     variables: tuple[Variable, ...]
@@ -48,7 +48,7 @@ class InspectionTable:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """All that is told of one variable. `text`: a docstring, or how a text begins; `notes`: what was not read."""
+    """Everything reported about a variable. `text`: a docstring, or the start of a text; `notes`: parts not read."""
 
     type: str
     kind: VariableKind
@@ -62,13 +62,13 @@ class Inspection:
 class Kernels(Protocol):
     """The running kernels of notebooks, whether open in a tab or not; none is started here.
 
-    Every call raises NotebookError: no_kernel where the notebook has none that runs, kernel_dead, kernel_restarting.
+    Every call raises NotebookError: no_kernel if the notebook has no running one, kernel_dead, kernel_restarting.
     """
 
     async def variables(
         self, path: str, pattern: str | None = None, *, functions: bool = False, most: int = 300
     ) -> KernelVariables:
-        """What the user has defined, also while a cell runs; at most `most`, those whose name holds or fits `pattern`.
+        """The user's variables, also while a cell runs; at most `most`, with names that contain or match `pattern`.
 
         Nothing in the kernel changes: no name, no output, no history. Raises: NotebookError (not_python, kernel_busy,
         too_slow).
@@ -76,47 +76,47 @@ class Kernels(Protocol):
         ...
 
     async def inspect(self, path: str, name: str) -> Inspection:
-        """One variable, or what an attribute path or constant keys lead to (`model.coef_`, `data["key"]`).
+        """One variable, or the value of an attribute path or constant keys (`model.coef_`, `data["key"]`).
 
         Raises: NotebookError as `variables` does, and no_variable.
         """
         ...
 
     async def language(self, path: str, kernel_name: str | None) -> str:
-        """What a kernel of that name speaks, in lower case, running or not; None is the server's default.
+        """The language of a kernel of that name, in lower case, running or not; None is the server's default.
 
-        Raises: NotebookError (no_kernel where it is not installed).
+        Raises: NotebookError (no_kernel if it is not installed).
         """
         ...
 
     async def executed(self, path: str) -> Mapping[int, str]:
-        """Execution count → `cell_hash` of the source that ran under it, without line ends at its end.
+        """Execution count → `cell_hash` of the source that ran under it, without trailing line ends.
 
         Raises: NotebookError as `variables` does.
         """
         ...
 
     async def lacking(self, path: str, packages: Sequence[str]) -> frozenset[str]:
-        """Which of these packages its kernel would not find to import; none is imported.
+        """Which of these packages the kernel would not find; none is imported.
 
         Raises: NotebookError as `variables` does.
         """
         ...
 
     async def execute(self, path: str, code: str, progress: Callable[[str], None]) -> CellRun:
-        """Runs code beside the cells: no cell and no history has it. Cancelling interrupts the kernel.
+        """Runs code outside of any cell and of the history. Cancelling interrupts the kernel.
 
-        Raises: NotebookError (kernel_died while it ran).
+        Raises: NotebookError (kernel_died if the kernel died meanwhile).
         """
         ...
 
     async def restart(self, path: str) -> None:
-        """A new process in place of the old one, also of a dead one; the session stays, the variables are gone.
+        """Replaces the process, also a dead one; the Jupyter session stays, the variables are gone.
 
-        Raises: NotebookError (kernel_dead where no new one comes up).
+        Raises: NotebookError (kernel_dead if no new one comes up).
         """
         ...
 
     async def is_one(self, path: str, other: str) -> bool:
-        """Whether both notebooks run in one and the same kernel. Raises nothing: where one has none, they do not."""
+        """Whether both notebooks use the same kernel; false if one has none. Raises nothing."""
         ...

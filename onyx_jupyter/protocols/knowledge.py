@@ -1,4 +1,4 @@
-"""Documents that a person wants found again: how one searches in them, and adds one. It never holds behaviour."""
+"""Documents that a user wants found again: searching and adding them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ReadingState = Literal["waiting", "reading", "done", "stopped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePassage:
-    """A passage of a document. `path` is as JupyterLab writes it, or an address; `text` is the passage as a whole.
+    """A passage of a document. `path` is as JupyterLab writes it, or an address; `text` is the whole passage.
 
-    `start_line` and `end_line` are the file's own, counted from 1, and None where its text was drawn from something
-    else: then `page` (PDF) or `cell` (notebook), counted from 1, say where it is. `score` is within 0 and 1.
+    `start_line` and `end_line` are the file's own, counted from 1, and None if its text was extracted from another
+    format: then `page` (PDF) or `cell` (notebook), counted from 1, give the place. `score` is between 0 and 1.
     """
 
     path: str
@@ -33,7 +33,7 @@ class KnowledgePassage:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeAnswer:
-    """The best first; `note` says what kept the search from being better."""
+    """Best first; `note` says what limited the search."""
 
     passages: Sequence[KnowledgePassage]
     note: str | None = None
@@ -41,7 +41,7 @@ class KnowledgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """Why a file of an item, or a part of it, cannot be found, and what to do."""
+    """Why a file of an item, or part of it, cannot be found, and what to do."""
 
     path: str
     message: str
@@ -49,9 +49,9 @@ class FileProblem:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeItem:
-    """What was added at once: a file, a folder or a page, and how far it has been read.
+    """What was added in one step: a file, a folder or a page, and how far it has been read.
 
-    `done` of `total` files were looked at; `chunks` passages can be found. `problem` is of the item as a whole.
+    `done` of `total` files were read; `chunks` passages can be found. `problem` concerns the item as a whole.
     """
 
     item_id: str
@@ -68,7 +68,7 @@ class KnowledgeItem:
 
 
 class Knowledge(Protocol):
-    """The documents of one server's person; an agent finds those in folders that it may read, pages and uploads."""
+    """The documents of a server's user; an agent finds those in folders that it may read, pages and uploads."""
 
     async def search(
         self,
@@ -78,19 +78,19 @@ class Knowledge(Protocol):
         paths: Sequence[str] | None = None,
         agent_id: str | None = None,
     ) -> KnowledgeAnswer:
-        """Passages by words and meaning, of documents at or below `paths`; None asks for the person, who finds all.
+        """Passages by words and meaning, of documents at or below `paths`; `agent_id` None: all of the user's.
 
         Raises: PathNotAllowed.
         """
         ...
 
     async def add(self, where: str, agent_id: str | None, *, is_url: bool) -> KnowledgeItem:
-        """The new item, which is read in the background; what is there already is read anew.
+        """The new item, which is read in the background; an existing one is read again.
 
         Raises: PathNotAllowed, AddressNotAllowed, NotFound, StorageError.
         """
         ...
 
     async def finished(self, item_id: str, progress: Callable[[KnowledgeItem], None]) -> KnowledgeItem:
-        """Waits until the item has been read, and tells of each step. Raises: NotFound."""
+        """Waits until the item has been read, reporting each step. Raises: NotFound."""
         ...

@@ -1,4 +1,4 @@
-"""The Markdown files of an agent's workspace, as the agent reads and writes them. It never holds behaviour."""
+"""The Markdown files of an agent's workspace, as the agent reads and writes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MemoryAuthor = Literal["user", "agent", "consolidation"]
 
 @dataclass(frozen=True, slots=True)
 class BootstrapFile:
-    """A file that belongs into every prompt; `left_out` counts the characters at its end that did not fit."""
+    """A file that is part of every prompt; `left_out` counts the characters at its end that did not fit."""
 
     name: str
     text: str
@@ -23,7 +23,7 @@ class BootstrapFile:
 
 @dataclass(frozen=True, slots=True)
 class MemoryText:
-    """A file's text, and the checksum on which a change of it is based."""
+    """A file's text, and the checksum on which a change is based."""
 
     path: str
     text: str
@@ -32,10 +32,10 @@ class MemoryText:
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """A state that a file was in from `at` on (ISO 8601, UTC); `author` brought it about.
+    """A state of a file from `at` on (ISO 8601, UTC); `author` made it.
 
-    `number` counts from 1 and is never given twice; `checksum` is the content's SHA-256 in hex, empty where the file
-    was deleted; `restored` is the version that was brought back by it.
+    `number` counts from 1 and is never reused; `checksum` is the content's SHA-256 in hex, empty if the file was
+    deleted; `restored` is the version that this one brought back.
     """
 
     number: int
@@ -62,15 +62,15 @@ class Memory(Protocol):
         author: MemoryAuthor = "agent",
         session_key: str | None = None,
     ) -> str:
-        """Appends to today's file, or to a section of MEMORY.md; the path written. Raises: ToolError, StorageError."""
+        """Appends to today's file, or to a section of MEMORY.md; returns the path. Raises: ToolError, StorageError."""
         ...
 
     async def versions(self, path: str) -> Sequence[FileVersion]:
-        """What a file was, the oldest first and the last as it is now. Raises: ToolError, StorageError."""
+        """The versions of a file, oldest first and the current one last. Raises: ToolError, StorageError."""
         ...
 
     async def version_content(self, path: str, number: int) -> MemoryText:
-        """What the file was then, empty where it was deleted. Raises: NotFound, ToolError, StorageError."""
+        """The content of that version, empty if the file was deleted. Raises: NotFound, ToolError, StorageError."""
         ...
 
     async def restore(
@@ -82,14 +82,14 @@ class Memory(Protocol):
         based_on: str | None = None,
         session_key: str | None = None,
     ) -> FileVersion | None:
-        """Makes a former version the present one; `based_on` is the checksum of what its person saw.
+        """Makes an earlier version current; `based_on` is the checksum of what the user saw.
 
         Raises: NotFound, MemoryConflict, ToolError, StorageError.
         """
         ...
 
     def state(self, real: Path) -> str | None:
-        """What a change of that memory file is based on, as it is now; None for other files.
+        """The current state of that memory file, on which a change is based; None for other files.
 
         Blocks. Raises: ToolError, StorageError.
         """
@@ -104,19 +104,19 @@ class Memory(Protocol):
         session_key: str | None = None,
         based_on: str | None = None,
     ) -> AbstractContextManager[Callable[[bytes | None], None]]:
-        """Around whatever puts `content` into that real file: of a memory file both states are kept.
+        """A context around code that writes `content` to that real file: both states of a memory file are kept.
 
-        `based_on` is the `state` from which the content was made, None where the file may have changed since. What
-        comes out is to be called with what the content replaces: it raises where the file has changed.
+        `based_on` is the `state` from which the content was made, None if the file may have changed since. Call the
+        yielded function with the content that is being replaced: it raises if the file has changed.
 
         Blocks. Raises: MemoryConflict, ToolError, StorageError.
         """
         ...
 
     def why_asked(self, real: Path) -> str:
-        """Why a person is asked before any tool writes that real file, whatever was allowed; empty for other files."""
+        """Why any tool needs an approval to write that real file, whatever was allowed; empty for other files."""
         ...
 
     async def bootstrap_files(self) -> Sequence[BootstrapFile]:
-        """The files that belong into every prompt, in the prompt's order; empty ones left out."""
+        """The files that are part of every prompt, in the prompt's order; empty ones are left out."""
         ...

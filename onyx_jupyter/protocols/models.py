@@ -1,4 +1,4 @@
-"""What a model is for whoever asks one: a request, the events of its answer, and the list of those there are.
+"""The interface of a model: a request, the events of its answer, and the list of available models.
 
 It never names a provider.
 """
@@ -15,10 +15,10 @@ from onyx_jupyter.messages import Message, ToolCall, ToolDefinition, Usage
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """How an answer is held to a form, by a model that can: it goes on from `begun` and ends before a `stop`.
+    """Constrains the form of an answer, for models that support it: it continues `begun` and ends before a `stop`.
 
-    `grammar` is GBNF. `begun` is no part of what comes back. A model that cannot answers as it likes, and one that did
-    not go on from `begun` says so at the end.
+    `grammar` is GBNF. `begun` is not part of the answer returned. A model without support answers freely, and one that
+    did not continue `begun` says so at the end.
     """
 
     begun: str = ""
@@ -29,7 +29,7 @@ class Guidance:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call to a model. `tools` empty means: answer in words."""
+    """One call to a model. If `tools` is empty, it answers in words."""
 
     system: str
     messages: Sequence[Message]
@@ -48,28 +48,28 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class ThoughtDelta:
-    """A piece of what the model thinks before it answers; empty where it has begun to and nothing can be shown yet."""
+    """A piece of what the model thinks before it answers; empty if it has begun and nothing can be shown yet."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TextWasThought:
-    """All text that came so far was thought, which nothing told before its end: none of it belongs to the answer."""
+    """All text so far was thought, which was clear only at its end: none of it belongs to the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProgress:
-    """Something worth telling before the first word comes (a model is loading)."""
+    """Something worth reporting before the first word comes (a model is loading)."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class CellDraft:
-    """A piece of the source of a cell that will be proposed; the call that comes at the end says what counts.
+    """A piece of the source of a cell that will be proposed; the call at the end is authoritative.
 
-    `begins`: what came so far is thrown away, and the cell begins with this piece.
+    `begins`: discard what came so far; the cell begins with this piece.
     """
 
     text: str
@@ -78,7 +78,7 @@ class CellDraft:
 
 @dataclass(frozen=True, slots=True)
 class ModelNote:
-    """Something about the answer that its person should know: another model gives it. `kind` names it for programs."""
+    """Something about the answer that the user should know: another model writes it. `kind` is for programs."""
 
     kind: str
     message: str
@@ -89,7 +89,7 @@ class ModelNote:
 class ModelDone:
     """The end of one model call; every stream ends with exactly one, or raises ModelError.
 
-    `began_anew`: the answer does not go on from what its guidance had begun.
+    `began_anew`: the answer does not continue the text begun by its guidance.
     """
 
     tool_calls: tuple[ToolCall, ...] = ()
@@ -104,7 +104,7 @@ ModelEvent = TextDelta | ThoughtDelta | TextWasThought | ModelProgress | CellDra
 class Model(Protocol):
     """A model that can answer.
 
-    `light` ones get a short prompt and few tools; of these, `tiny` ones are led, in cell mode.
+    `light` models get a short prompt and few tools; among these, `tiny` ones are guided in cell mode.
     """
 
     @property
@@ -118,7 +118,7 @@ class Model(Protocol):
 
     @property
     def context_window(self) -> int:
-        """Tokens of question and answer together; may read a file at first, so a thread asks for it."""
+        """Tokens of question and answer together; the first use may read a file, so call it in a thread."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -131,19 +131,19 @@ class Model(Protocol):
 
 @runtime_checkable
 class Prefills(Protocol):
-    """A model that can read what a request will begin with, before there is one."""
+    """A model that can read the beginning of a request before there is one."""
 
     async def prefill(self, request: ModelRequest) -> None:
-        """Returns when it is read, or as soon as there is anything better to do. It never fails, and says nothing."""
+        """Returns when it is read, or as soon as there is more urgent work. Never fails, and reports nothing."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model that one can choose; `tools` says whether it can act, `local` that nothing leaves the machine.
+    """A model that can be chosen; `tools` says whether it can act, `local` that nothing leaves the machine.
 
-    A `locked` one cannot be chosen: this server's administrator does not allow its provider. `tool_mode` says how it
-    acts unless a person chooses otherwise: it calls tools, or proposes cells.
+    A `locked` one cannot be chosen: this server's administrator does not allow its provider. `tool_mode` is how it acts
+    unless the user chooses otherwise: it calls tools, or proposes cells.
     """
 
     id: str
@@ -156,10 +156,10 @@ class ModelInfo:
 
 @runtime_checkable
 class HoldsModelFiles(Protocol):
-    """Models, some of which have files of this machine open."""
+    """Models of which some keep files of this machine open."""
 
     async def let_go(self, path: Path) -> bool:
-        """Closes the file unless a model answers from it just now; whether nobody uses it any more."""
+        """Closes the file unless a model is answering from it; returns whether it is unused now."""
         ...
 
 
@@ -171,13 +171,13 @@ class Models(Protocol):
         ...
 
     async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
-        """What can be chosen now; never a network call unless `refresh`."""
+        """The current choices; without network access unless `refresh`."""
         ...
 
     async def warm(self) -> None:
-        """Load what the first answer will need, off the event loop."""
+        """Loads what the first answer will need, off the event loop."""
         ...
 
     async def close(self) -> None:
-        """End every process and connection."""
+        """Ends every process and connection."""
         ...

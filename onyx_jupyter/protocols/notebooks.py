@@ -1,4 +1,4 @@
-"""Notebooks by path and cell id: what is read, what may be changed, and by whom. It never says where one is open."""
+"""Notebooks by path and cell id: reading, changing and running them, wherever they are open."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ CellType = Literal["code", "markdown", "raw"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell as it stands now. `outputs` are nbformat 4 output dicts; `hash` is `cell_hash(source)`.
+    """A cell in its current state. `outputs` are nbformat 4 output dicts; `hash` is `cell_hash(source)`.
 
-    `outputs_shortened` says that `outputs` are not all that the cell shows, and cannot put it back. `is_running`: the
-    tab that was asked runs it at this moment, or has it in the kernel's queue.
+    `outputs_shortened` says that `outputs` are incomplete, and cannot be used to restore the cell. `is_running`: the
+    tab that was asked is running it, or has it in the kernel's queue.
     """
 
     id: str
@@ -30,7 +30,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CellSize:
-    """A cell without its content. `chars` (code points) is how long its source is; 0 where that is blank."""
+    """A cell without its content. `chars` (code points) is the length of its source; 0 if that is blank."""
 
     id: str
     chars: int
@@ -42,9 +42,9 @@ class CellSize:
 
 @dataclass(frozen=True, slots=True)
 class NotebookView:
-    """A notebook as it stands now. `backend` says where it was read.
+    """A notebook in its current state. `backend` says where it was read.
 
-    `browser`: open in a tab; `room`: open together with others; `contents`: open nowhere, so from its file.
+    `browser`: open in a tab; `room`: open together with others; `contents`: not open, so read from its file.
     """
 
     path: str
@@ -60,7 +60,7 @@ class NotebookView:
 
 @dataclass(frozen=True, slots=True)
 class NotebookCells:
-    """Some cells of a notebook as it stands now, in their order; `order` are all of them, without content."""
+    """Some cells of a notebook in their current state, in order; `order` are all of its cells, without content."""
 
     path: str
     order: tuple[CellSize, ...]
@@ -69,12 +69,12 @@ class NotebookCells:
 
 
 NbCell = Mapping[str, Any]
-"""A whole cell as nbformat 4.5 has it: id, cell_type, source, metadata, and for code outputs and execution_count."""
+"""A whole cell as in nbformat 4.5: id, cell_type, source, metadata, and for code outputs and execution_count."""
 
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """The place right behind that cell."""
+    """The place directly after that cell."""
 
     cell_id: str
 
@@ -84,7 +84,7 @@ Place = After | Literal["start", "end"]
 
 @dataclass(frozen=True, slots=True)
 class InsertCell:
-    """A new cell. One without an id gets one; an id that the notebook has already is refused (cell_exists)."""
+    """A new cell. An id is assigned if it has none; one that the notebook has already is refused (cell_exists)."""
 
     cell: NbCell
     place: Place = "end"
@@ -92,10 +92,9 @@ class InsertCell:
 
 @dataclass(frozen=True, slots=True)
 class EditCell:
-    """New source; outputs stay. `base_hash` is that of the source it was based on, None for whatever is there.
+    """New source; outputs stay. `base_hash` is that of the source it was based on, None for any source.
 
-    A cell whose metadata says `editable: false` is refused (locked), unless a person takes something back
-    (`even_locked`).
+    A cell whose metadata says `editable: false` is refused (locked), unless the user undoes something (`even_locked`).
     """
 
     cell_id: str
@@ -106,7 +105,7 @@ class EditCell:
 
 @dataclass(frozen=True, slots=True)
 class DeleteCell:
-    """Takes the cell away, if its source is still the one of `base_hash`. As `EditCell`, with `deletable: false`."""
+    """Deletes the cell if its source still has `base_hash`. Locked as for `EditCell`, with `deletable: false`."""
 
     cell_id: str
     base_hash: str | None = None
@@ -115,9 +114,9 @@ class DeleteCell:
 
 @dataclass(frozen=True, slots=True)
 class MoveCell:
-    """Puts the cell elsewhere, if its source is still the one of `base_hash`.
+    """Moves the cell if its source still has `base_hash`.
 
-    `place` is meant in the notebook without the cell.
+    `place` refers to the notebook without the cell.
     """
 
     cell_id: str
@@ -127,9 +126,9 @@ class MoveCell:
 
 @dataclass(frozen=True, slots=True)
 class RestoreCell:
-    """Source, outputs, execution count and metadata as they once were, under the same id and in place.
+    """Restores earlier source, outputs, execution count and metadata, under the same id and in place.
 
-    What `cell` does not name (a key that is missing) stays as it is now; `id` and `cell_type` have to be there.
+    Keys missing from `cell` stay as they are; `id` and `cell_type` are required.
     """
 
     cell: NbCell
@@ -138,7 +137,7 @@ class RestoreCell:
 
 @dataclass(frozen=True, slots=True)
 class SetOutputs:
-    """What running the cell has put out, here: as after a run, the outputs are trusted, and the source stays."""
+    """Sets the outputs of running the cell here: as after any run they are trusted, and the source stays."""
 
     cell_id: str
     outputs: tuple[Mapping[str, Any], ...]
@@ -150,10 +149,10 @@ CellChange = InsertCell | EditCell | DeleteCell | MoveCell | RestoreCell | SetOu
 
 @dataclass(frozen=True, slots=True)
 class AppliedChange:
-    """What one change did: the cell before and after it, and the place where it stood before.
+    """The effect of one change: the cell before and after it, and its place before.
 
     `before` and `before_place` are None for an insertion, `after` for a deletion. `outputs_left_out` says that what the
-    cell shows (outputs, attachments) was too large to be carried: `before` has no such keys, and cannot put it back.
+    cell shows (outputs, attachments) was too large to include: `before` lacks these keys, and cannot restore them.
     """
 
     cell_id: str
@@ -165,11 +164,11 @@ class AppliedChange:
 
 @dataclass(frozen=True, slots=True)
 class CellRun:
-    """How a cell's execution ended, with its nbformat 4 outputs; `note`: what has to be said beside them.
+    """How a cell's execution ended, with its nbformat 4 outputs; `note` is a remark about them.
 
-    `before` is the cell before it ran, so that it can be put back (`RestoreCell`); with `outputs_left_out` its outputs
-    were too large to be carried there. `is_shown`: the notebook shows what came of it, if perhaps not to its end.
-    `figures` says in words what was drawn, a text for each pair of axes; empty also where the kernel cannot tell.
+    `before` is the cell before it ran, so that it can be restored (`RestoreCell`); with `outputs_left_out` its outputs
+    were too large to include. `is_shown`: the notebook shows the outputs, though perhaps not all of them.
+    `figures` describes in words what was drawn, one text for each pair of axes; empty also if the kernel cannot tell.
     """
 
     status: Literal["ok", "error", "aborted"]
@@ -186,7 +185,7 @@ class Notebooks(Protocol):
     """Notebooks by path (as in the file browser) and cell id, whether open in a tab or not."""
 
     async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
-        """All cells; their outputs shortened and without images, except for those of the cells `in_full`.
+        """All cells; outputs are shortened and without images, except for cells in `in_full`.
 
         Raises: NotebookError (not_found, not_notebook, too_large).
         """
@@ -195,22 +194,22 @@ class Notebooks(Protocol):
     async def read_cells(
         self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
     ) -> NotebookCells:
-        """Only these cells and the `last` ones, at little cost however long the notebook is; unknown ids are absent.
+        """Only these cells and the `last` ones, cheap however long the notebook is; unknown ids are absent.
 
-        Their outputs are as `read` has them; `in_full` is a part of `ids`. Raises: as `read`.
+        Outputs are as in `read`; `in_full` is a subset of `ids`. Raises: as `read`.
         """
         ...
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
-        """Makes all the changes, in order and in one step, or none; each sees what those before it made.
+        """Makes all changes, in order and in one step, or none; each sees the effect of those before it.
 
-        Raises: NotebookError (no_cell; stale with source and hash of now; cell_exists; bad_cell; would_empty; locked;
-        not_saved; running where a cell that runs would be moved, deleted or become another type; …).
+        Raises: NotebookError (no_cell; stale with current source and hash; cell_exists; bad_cell; would_empty; locked;
+        not_saved; running if a running cell would be moved, deleted or become another type; …).
         """
         ...
 
     async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
-        """A new notebook file. Raises: NotebookError (exists, no_folder, no_kernel, bad_name, bad_cell, not_saved)."""
+        """Creates a notebook. Raises: NotebookError (exists, no_folder, no_kernel, bad_name, bad_cell, not_saved)."""
         ...
 
     async def run_cell(
@@ -222,10 +221,11 @@ class Notebooks(Protocol):
         base_hash: str | None = None,
         began: Callable[[], None] = lambda: None,
     ) -> CellRun:
-        """Runs a cell in the notebook's kernel, outputs appearing in place; cancelling interrupts the kernel.
+        """Runs a cell in the notebook's kernel, with outputs appearing in place; cancelling interrupts the kernel.
 
-        It may wait for hours until the kernel is free: only where the source is then still that of `base_hash` it runs.
-        `began` is called where its code may have run, before this returns or raises: else the cell shows what it did.
-        Raises: NotebookError (no_cell, not_code, stale with source and hash of now, no_kernel, kernel_died, …).
+        It may wait for hours until the kernel is free: it then runs only if the source still has `base_hash`. `began`
+        is called if its code may have run, before this returns or raises; otherwise the cell still shows its old
+        outputs.
+        Raises: NotebookError (no_cell, not_code, stale with current source and hash, no_kernel, kernel_died, …).
         """
         ...

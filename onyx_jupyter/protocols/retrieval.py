@@ -1,4 +1,4 @@
-"""Text that can be found again: what is indexed, who embeds it, how one searches. It never holds behaviour."""
+"""Searchable text: indexing it, embedding it, searching it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Fusion = Literal["weighted", "rrf"]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """Which vectors can be compared with each other: those of one identity."""
+    """Identifies the embedder of a vector: only vectors of the same identity can be compared."""
 
     provider: str
     model: str
@@ -33,26 +33,26 @@ class Embedder(Protocol):
     def identity(self) -> EmbedderIdentity: ...
 
     async def embed(self, texts: Sequence[str], purpose: Literal["passage", "query"]) -> Vectors:
-        """One row a text, (texts, dimension), float32. Raises: EmbeddingError."""
+        """One row per text, (texts, dimension), float32. Raises: EmbeddingError."""
         ...
 
 
 class Embeddings(Protocol):
-    """The embedders by availability. A failing one is passed over within the same call and tried again later."""
+    """The embedders by availability. A failing one is skipped within the same call and tried again later."""
 
     async def current(self) -> EmbedderIdentity | None:
-        """Whose vectors are made now; None where there is no embedder, so that words alone are searched."""
+        """The embedder in use; None if there is none, so that only words are searched."""
         ...
 
     async def embed(
         self, texts: Sequence[str], purpose: Literal["passage", "query"], *, identity: EmbedderIdentity
     ) -> Vectors:
-        """Vectors of that identity and no other, the known ones from the cache. Raises: EmbeddingError."""
+        """Vectors of exactly that identity, known ones from the cache. Raises: EmbeddingError."""
         ...
 
     @property
     def problem(self) -> str | None:
-        """Why a better embedder is not used now, in words for its person."""
+        """Why a better embedder is not in use now, in words for the user."""
         ...
 
 
@@ -61,9 +61,8 @@ class Chunk:
     """A passage of a source; lines are counted from 1, both included.
 
     `context` is what the text needs to be understood (date, title, headings): it is embedded and searched with it, and
-    never shown as part of it. `before` is what was said just before it: searched by words alone, since it would make
-    the vectors of neighbours alike. `parent` are the lines that are returned in its place, where it was cut from a
-    larger passage.
+    never shown as part of it. `before` is what was said just before it: searched only by words, since it would make the
+    vectors of neighbours alike. `parent` are the lines returned instead of it, if it was cut from a larger passage.
     """
 
     text: str
@@ -77,10 +76,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, session, document or fact as it is indexed; `(agent, path)` is its name.
+    """A file, session, document or fact to index; `(agent, path)` is its name.
 
-    `agent` is "" for what all agents share; `checksum` is of the whole content; `day` is set for what grows old (a
-    day's notes, a session) and None for what stays true.
+    `agent` is "" for what all agents share; `checksum` is of the whole content; `day` is set for content that ages (a
+    day's notes, a session) and None for content that stays true.
     """
 
     kind: SourceKind
@@ -93,7 +92,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SearchFilter:
-    """What may be found; None is everything. `paths` are prefixes, `agents` names ("" is what all share)."""
+    """What may be found; None is everything. `paths` are prefixes, `agents` are names ("" is what all share)."""
 
     agents: frozenset[str] | None = None
     kinds: frozenset[SourceKind] | None = None
@@ -106,7 +105,7 @@ class SearchFilter:
 class Candidate:
     """A chunk that one leg or both found; `vector` is its own, `similarity` the cosine, `words` the BM25 score.
 
-    Two are equal whatever their vectors are: those belong to the text.
+    Vectors do not affect equality: they follow from the text.
     """
 
     kind: SourceKind
@@ -121,11 +120,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage that answers; `score` and its parts are within 0 and 1, a part that did not count is None.
+    """A passage that answers a query; `score` and its parts are between 0 and 1, a part that did not count is None.
 
-    `relevance` says how well it answers by words and meaning, whatever the order was made from and however old it is;
-    None where that is the score. `checksum` is of the whole passage, of which the snippet may be a part; empty where
-    the snippet is all.
+    `relevance` is how well it answers by words and meaning, regardless of the ranking and its age; None if that is the
+    score. `checksum` is of the whole passage, of which the snippet may be a part; empty if the snippet is all.
     """
 
     kind: SourceKind
@@ -146,41 +144,41 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """The best first; `note` says what kept the search from being better (no embedder, an index under way)."""
+    """Best first; `note` says what limited the search (no embedder, indexing in progress)."""
 
     found: Sequence[Found]
     note: str | None = None
 
 
 class VectorCache(Protocol):
-    """Vectors that were made before, by keys that name all that they depend on (`vector_key` of storage)."""
+    """Vectors made earlier, by keys that cover everything they depend on (`vector_key` of storage)."""
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, Vectors]:
-        """Key → float32 (dimension,) of those that are known. Never raises: an unreadable cache knows nothing."""
+        """Key → float32 (dimension,) of the known ones. Never raises: an unreadable cache is treated as empty."""
         ...
 
     async def put(self, vectors: Mapping[str, Vectors]) -> None:
-        """Keeps them, in place of the oldest where it is full. Never raises: what is not kept is made again."""
+        """Stores them, evicting the oldest if it is full. Never raises: what is not stored is computed again."""
         ...
 
 
 class TextIndex(Protocol):
-    """The chunks of all sources of one collection. Whatever is lost in it can be made again from its sources."""
+    """The chunks of all sources of one collection. It can always be rebuilt from the sources."""
 
     async def checksums(self, agent: str | None = None) -> Mapping[tuple[str, str], str]:
-        """(agent, path) → checksum of what is indexed. Raises: IndexUnavailable."""
+        """(agent, path) → checksum of the indexed content. Raises: IndexUnavailable."""
         ...
 
     async def put(self, sources: Sequence[Source]) -> None:
-        """Each source's new chunks in place of its old ones, in one commit. Raises: IndexUnavailable."""
+        """Replaces each source's old chunks with its new ones, in one commit. Raises: IndexUnavailable."""
         ...
 
     async def remove(self, names: Sequence[tuple[str, str]]) -> None:
-        """Takes sources out. Raises: IndexUnavailable."""
+        """Removes sources. Raises: IndexUnavailable."""
         ...
 
     async def candidates(self, query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
-        """At most `count` of each leg, and what kept a leg away. Raises: IndexUnavailable where both are."""
+        """At most `count` from each leg, and why a leg is missing. Raises: IndexUnavailable if both are."""
         ...
 
 
@@ -190,5 +188,5 @@ class Search(Protocol):
     async def search(
         self, query: str, *, only: SearchFilter | None = None, limit: int | None = None, min_score: float | None = None
     ) -> SearchAnswer:
-        """The best passages; limits are the configuration's where None. It answers while anything can be read."""
+        """The best passages; limits default to the configuration's. It answers as long as anything can be read."""
         ...

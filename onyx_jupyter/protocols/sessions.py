@@ -1,4 +1,4 @@
-"""Transcripts and other sessions, as the agent needs them. It never holds behaviour."""
+"""Transcripts and other sessions, as the agent needs them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Messages of a conversation that are never parted: what a user said, a reply with its results, or a summary.
+    """Messages of a conversation that are never separated: what a user said, a reply with its results, or a summary.
 
-    `entry_id` names the first one's entry; `carried` says that it stands before a gap. `words` are what the user said
-    in it or in what it stands for; `summary` is the text of a summary, empty for any other block.
+    `entry_id` is the entry of the first one; `carried` says that a gap follows it. `words` are what the user said in it
+    or in what it replaces; `summary` is the text of a summary, empty for any other block.
     """
 
     entry_id: str
@@ -28,10 +28,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What a model sees instead of a conversation's older part.
+    """What a model sees instead of the older part of a conversation.
 
     Before the entry `first_kept` only the summary and the entries `carried` are left; `words` is what the user said
-    there. No text that stood before the compaction is longer than `longest_chars`, where that is set.
+    there. No text from before the compaction is longer than `longest_chars`, if that is set.
     """
 
     summary: str
@@ -43,7 +43,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A request that was counted twice: here before it was sent, and by the provider. Both are above zero."""
+    """The size of a request, counted here before it was sent, and by the provider. Both are above zero."""
 
     estimate: int
     counted: int
@@ -51,7 +51,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class OtherSession:
-    """Another session of the same agent; `updated_at` is ISO 8601 in UTC, `preview` how its newest message begins."""
+    """Another session of the same agent; `updated_at` is ISO 8601 in UTC, `preview` the start of its newest message."""
 
     session_key: str
     title: str
@@ -81,14 +81,14 @@ class SaidThere:
 
 
 class Sessions(Protocol):
-    """The other sessions of an agent, as one run may reach them: no agent sees those of another one."""
+    """The other sessions of an agent, as a run may access them: an agent never sees those of another one."""
 
     async def list(self) -> Sequence[OtherSession]:
-        """All but the run's own, the last used first. Raises: StorageError."""
+        """All except the run's own, most recently used first. Raises: StorageError."""
         ...
 
     async def search(self, query: str, limit: int) -> tuple[Sequence[SaidThere], str | None]:
-        """Turns that answer, the best first, and what kept the search from being better. Raises: StorageError."""
+        """Turns that match, best first, and what limited the search. Raises: StorageError."""
         ...
 
     async def get(self, session_key: str) -> OtherSession:
@@ -96,18 +96,18 @@ class Sessions(Protocol):
         ...
 
     async def said(self, session_key: str) -> Sequence[Said]:
-        """The newest last. Raises: NotFound, StorageError."""
+        """The messages, newest last. Raises: NotFound, StorageError."""
         ...
 
     async def receiver(self, session_key: str) -> OtherSession:
-        """The session, where this run may send to it.
+        """The session, if this run may send to it.
 
         Raises: ToolError (the run's own session; a run that itself answers another session), NotFound, StorageError.
         """
         ...
 
     async def send(self, session_key: str, message: str) -> str:
-        """The id of the run that answers, behind whatever goes on there. Raises: SessionBusy, and as `receiver`."""
+        """The id of the run that answers, queued after whatever runs there. Raises: SessionBusy, and as `receiver`."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What a person is shown of a call before it runs, and what the agent may ask them. It never holds behaviour."""
+"""What the user is shown about a call before it runs, and the questions of an agent."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from onyx_jupyter.messages import Label
 
 CARD_FACTS = frozenset({"why", "mustAsk", "sessionScope", "alwaysScope", "alwaysBlocked", "cautions"})
-"""What a card says of its own beside a preview's details: no detail may have such a name, it would not be shown."""
+"""Names that a card uses beside a preview's details: a detail with such a name would not be shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exactly:
-    """What "always exactly this" binds beside the tool and its arguments.
+    """What "always exactly this" covers besides the tool and its arguments.
 
-    `facts` are what the arguments only point at: a path's real one, the folder of a command, the source of a cell to
-    run. `without` names arguments that are not bound, since a fact stands for them or they change nothing. `shell` is a
-    shell command: each of its simple commands is then allowed by itself, instead of the call. `commands` are shell
-    commands within the call: where one of them cannot be bound exactly, or where `unsure` says why, the call cannot.
+    `facts` are what the arguments only refer to: the real path, the folder of a command, the source of a cell to run.
+    `without` names arguments that are not covered, since a fact replaces them or they change nothing. `shell` is a
+    shell command: each of its simple commands is then allowed separately, instead of the call. `commands` are shell
+    commands within the call: if one of them cannot be covered exactly, or if `unsure` says why, neither can the call.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -31,14 +31,14 @@ class Exactly:
 
 @dataclass(frozen=True, slots=True)
 class ToolPreview:
-    """What a person is shown before a call runs.
+    """What the user is shown before a call runs.
 
     `details` is exactly what will run (command and cwd, cell diff …); `grant` is the key under which "allow for this
-    session" is remembered, and `grant_text` says in words what it covers. Neither counts for a shell command: there a
-    session allows the same as always, until the server ends. `must_ask` is the reason why a person is asked whatever
-    was allowed before and in every mode ("it would leave 1 of 9 cells"); empty where there is none. `also` names other
-    tools whose work the call does, too, as only a look can tell: it is refused where one of them is. `activity` is what
-    the call does, for the screens; whoever asks fills it in.
+    session" is remembered, and `grant_text` says in words what it covers. Neither applies to a shell command: there a
+    session allows the same as always, until the server ends. `must_ask` is the reason to ask the user regardless of
+    earlier approvals and in every mode ("it would leave 1 of 9 cells"); empty if there is none. `also` names other
+    tools whose work the call does, too, if only a look can tell: the call is refused if one of them is. `activity` is
+    what the call does, for the screens; the caller fills it in.
     """
 
     summary: str
@@ -53,7 +53,7 @@ class ToolPreview:
 
 @dataclass(frozen=True, slots=True)
 class UserQuestion:
-    """What the agent wants to know; `free_text` allows other words than the choices."""
+    """A question of the agent; `free_text` allows answers other than the choices."""
 
     question: str
     choices: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class UserQuestion:
 
 @dataclass(frozen=True, slots=True)
 class UserAnswer:
-    """`text` is None where the person declined or nobody answered; `reason` then says which, for the model."""
+    """`text` is None if the user declined or did not answer; `reason` then says which, for the model."""
 
     text: str | None
     reason: str = ""

@@ -1,1 +1,1 @@
-"""Models: one door to every provider and to this machine's own. Nothing here knows of tools, sessions or the socket."""
+"""Models: one interface to every provider and to this machine's models. Knows no tools, sessions or socket."""

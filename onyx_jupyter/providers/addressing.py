@@ -1,4 +1,4 @@
-"""Where a model is reached, from its id and the settings. It opens no connection and asks nobody."""
+"""Resolves a model id and the settings to an endpoint, without any network access."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onyx_jupyter.providers.known_providers import (
 from onyx_jupyter.providers.network_guard import check_allowed
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
-# What is sent to a server that asks for no key: the client library insists on one.
+# Sent to servers that need no key: the client library insists on one.
 _NO_KEY = "none"
 
 
@@ -40,7 +40,7 @@ def endpoint_of(model_id: str, settings: ModelsSettings) -> Endpoint:
 
 
 def speaks_openai(endpoint: Endpoint) -> bool:
-    """A server of one's own; OpenAI's own models need what LiteLLM knows of each of them."""
+    """Whether this is a self-hosted server; OpenAI's own models need what LiteLLM knows about each of them."""
     name = endpoint.provider.setting
     return known_provider(name) is None or (name == "openai" and endpoint.provider.base_url is not None)
 

@@ -1,4 +1,4 @@
-"""Holds on to a model's answer while it is read, ends the provider's work afterwards, and knows when it has words."""
+"""Helpers for reading a model's answer: closing its stream, and telling when it has words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from onyx_jupyter.protocols import ModelEvent, TextDelta, TextWasThought
 
 
 def has_words(had_words: bool, event: ModelEvent) -> bool:
-    """Whether there are words of the answer after this event; thoughts are none."""
+    """Whether the answer has words after this event; thoughts don't count."""
     if isinstance(event, TextWasThought):
         return False
     return had_words or isinstance(event, TextDelta)
@@ -17,7 +17,7 @@ def has_words(had_words: bool, event: ModelEvent) -> bool:
 
 @asynccontextmanager
 async def closing(stream: AsyncIterator[ModelEvent]) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-    """The stream, closed on the way out where it can be closed: not every model's answer is a generator."""
+    """The stream, closed on exit if it can be closed: not every model's answer is a generator."""
     try:
         yield stream
     finally:

@@ -1,4 +1,4 @@
-"""Marks for prompt caches that keep only what they are told to keep, as Claude's do. It changes no text of a request.
+"""Marks for prompt caches that keep only what is marked, such as Claude's. They change no text of a request.
 
 Source: Anthropic, "Prompt caching" (`cache_control`; at most four marks in a request; tools come before the system).
 """
@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _MARK = {"cache_control": {"type": "ephemeral"}}
-# Who passes the marks on, by LiteLLM's prefix, and what the model's name must hold there.
+# Providers that pass the marks on, by LiteLLM's prefix, and what the model's name must contain there.
 _CLAUDE_AT = {"anthropic": "", "bedrock": "claude", "vertex_ai": "claude", "openrouter": "claude"}
 
 
 def takes_marks(litellm_name: str) -> bool:
-    """Whether this model (`anthropic/claude-…`) has a cache that is marked."""
+    """Whether this model (`anthropic/claude-…`) has a cache that needs marks."""
     prefix, _, model = litellm_name.partition("/")
     return prefix in _CLAUDE_AT and _CLAUDE_AT[prefix] in model.lower()
 
@@ -22,7 +22,7 @@ def takes_marks(litellm_name: str) -> bool:
 def marked_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A copy in OpenAI's form with marks on the system prompt, the newest message and the one that was newest before.
 
-    The former is where the next request goes on; the latter is found again also after a reply with many calls.
+    The next request continues from the newest; the one before it is still found after a reply with many calls.
     """
     marked = [dict(message) for message in messages]
     for index in {_system(marked), _newest_before(marked, _last_reply(marked)), _newest_before(marked, len(marked))}:
@@ -46,7 +46,7 @@ def _last_reply(messages: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _newest_before(messages: Sequence[Mapping[str, Any]], end: int) -> int | None:
-    """The last message of a person or a tool before that index; an empty text cannot be marked."""
+    """The last message of the user or a tool before that index; an empty text cannot be marked."""
     wanted = (index for index in range(end - 1, -1, -1) if messages[index]["role"] in ("user", "tool"))
     return next((index for index in wanted if messages[index]["content"]), None)
 

@@ -1,8 +1,7 @@
-"""Reads the chunks of one chat completion to their end, whoever brings them: words as they come, the rest at the end.
+"""Turns the chunks of one chat completion into model events: words as they arrive, the rest at the end.
 
-What the model thinks is told apart from what it answers, whichever way it comes.
-
-It knows neither HTTP nor a library; `litellm_model` and `openai_model` bring the chunks.
+Thoughts are separated from the answer, in whichever form they arrive. This module knows neither HTTP nor a client
+library; `litellm_model` and `openai_model` supply the chunks.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ MAX_TEXT_CHARS = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class CallPiece:
-    """A fragment of a tool call, as OpenAI's deltas bring it."""
+    """A fragment of a tool call, as in OpenAI's deltas."""
 
     index: int | None
     id: str | None
@@ -37,9 +36,9 @@ class CallPiece:
 
 @dataclass(frozen=True, slots=True)
 class ChatChunk:
-    """What one or more chunks of a stream said; `finish_reason` is the provider's own word, never made up.
+    """The content of one or more chunks of a stream; `finish_reason` is the provider's own, never made up.
 
-    `thought` is what came in a field of its own; there may be thoughts in the text, too.
+    `thought` comes from a separate field; the text may contain thoughts, too.
     """
 
     text: str = ""
@@ -60,8 +59,8 @@ async def chat_events(
 ) -> AsyncGenerator[ModelEvent, None]:
     """The answer as Onyx's own events. Raises: ModelError.
 
-    `as_action` reads the text as a JSON action; else a text that is nothing but a call of an `offered` tool is one.
-    `began_anew` is what the end says of it.
+    `as_action` reads the text as a JSON action; otherwise a text that is only a call of an `offered` tool becomes one.
+    `began_anew` is passed on to `ModelDone`.
     """
     answer = _Answer(chunks, provider)
     reader = JsonActionStream() if as_action else TextCalls(offered)
@@ -87,7 +86,7 @@ async def chat_events(
 
 
 def as_said(events: Iterable[ModelEvent], reader: JsonActionStream | TextCalls | None) -> Iterator[ModelEvent]:
-    """The same events, with the words that the text holds in the place of a text that may be a call."""
+    """The same events, with text that may be a call replaced by the words in it."""
     for event in events:
         if isinstance(event, TextWasThought) and reader is not None:
             reader.begin_again()
@@ -107,7 +106,7 @@ class _Answer:
         self._chars = 0
 
     async def words(self) -> AsyncGenerator[ChatChunk, None]:
-        """Every chunk with text or thought. Raises: ModelError, also where the stream does not say that it is over."""
+        """Every chunk with text or thought. Raises: ModelError, also if the stream ends without saying so."""
         try:
             async for chunk in self._chunks:
                 self.usage = chunk.usage or self.usage

@@ -1,4 +1,4 @@
-"""Leaves a provider alone that failed several times in a row, then tries it with one call. It calls nothing itself."""
+"""Pauses calls to a provider after several failures in a row, then tries it with a single call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onyx_jupyter.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class BreakerPolicy:
-    """So many failed requests in a row, each with all its retries, and the provider has a pause."""
+    """A provider is paused after `failures` failed requests in a row, each with all its retries."""
 
     failures: int = 3
     pause_s: float = 60.0
@@ -19,13 +19,13 @@ class BreakerPolicy:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Admission:
-    """Leave for one request. A trial is the one call after a pause: it decides for all the others."""
+    """Permission for one request. A trial is the one call after a pause; its result decides for all others."""
 
     is_trial: bool
 
 
 class CircuitBreaker:
-    """The state of one provider: closed, open until a moment, or with its trial under way."""
+    """The state of one provider: closed, open until some time, or with a trial in progress."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -34,7 +34,7 @@ class CircuitBreaker:
         self._trial: Admission | None = None
 
     def admit(self, title: str) -> Admission:
-        """Leave to call the provider. Raises: ModelError (unavailable) while it is left alone."""
+        """Permission to call the provider. Raises: ModelError (unavailable) while it is paused."""
         if self._open_until_s is None:
             return Admission(is_trial=False)
         left_s = max(0.0, self._open_until_s - self._clock.monotonic())
@@ -44,7 +44,7 @@ class CircuitBreaker:
         return self._trial
 
     def succeeded(self) -> None:
-        """The provider answered, be it with a no."""
+        """The provider answered, even if it refused."""
         self._failures, self._open_until_s, self._trial = 0, None, None
 
     def failed(self, admission: Admission, policy: BreakerPolicy) -> None:
@@ -56,7 +56,7 @@ class CircuitBreaker:
         self.release(admission)
 
     def release(self, admission: Admission) -> None:
-        """The request is over, in whatever way: a trial that was stopped leaves room for another."""
+        """The request ended in any way: a trial that was stopped makes room for another."""
         if self._trial is admission:
             self._trial = None
 
@@ -73,11 +73,11 @@ class CircuitBreaker:
 
 @dataclass(slots=True)
 class CircuitBreakers:
-    """One breaker a provider, by a key of the caller's; they outlive the models and the configuration."""
+    """One breaker per provider, by a key that the caller chooses; they outlive the models and the configuration."""
 
     clock: Clock
     _breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
 
     def of(self, key: str) -> CircuitBreaker:
-        """The breaker of that key, new where there was none."""
+        """The breaker for that key, created if needed."""
         return self._breakers.setdefault(key, CircuitBreaker(self.clock))

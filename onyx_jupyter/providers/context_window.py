@@ -1,18 +1,18 @@
-"""How many tokens a model can read, from LiteLLM's own table or by a careful guess. It asks nobody on the network."""
+"""How many tokens a model can read, from LiteLLM's table or by a careful guess; without network access."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# What models of the large providers read at the least, as of their newest ones.
+# The minimum among the newest models of the large providers.
 HOSTED_TOKENS = 128_000
-# A server of one's own is usually started with less than its model could read, and some drop the rest without a word.
+# A self-hosted server usually runs with less than its model could read, and some silently drop the rest.
 OWN_SERVER_TOKENS = 32_768
 
 
 def known_window(table: Mapping[str, Mapping[str, Any]], litellm_name: str, *, own_server: bool) -> int:
-    """The window in tokens of a model by LiteLLM's name for it (`anthropic/claude-…`)."""
+    """The context window in tokens, by LiteLLM's name for the model (`anthropic/claude-…`)."""
     for name in spellings(litellm_name):
         tokens = table.get(name, {}).get("max_input_tokens")
         if isinstance(tokens, int) and tokens > 0:
@@ -21,7 +21,7 @@ def known_window(table: Mapping[str, Mapping[str, Any]], litellm_name: str, *, o
 
 
 def spellings(litellm_name: str) -> Iterator[str]:
-    """The table names some models with their provider, others without."""
+    """The table lists some models with their provider, others without."""
     yield litellm_name
     prefix, _, model = litellm_name.partition("/")
     yield f"{prefix.removesuffix('_chat')}/{model}"

@@ -1,7 +1,7 @@
-"""Whether a server goes on from the beginning of an answer, and how it wants to be asked to. It is found out by trying.
+"""Whether and how a server continues an answer that the request begins. This is found out by trying.
 
-A last message of the assistant's is gone on with by llama.cpp's server as it is, by vLLM and SGLang with two fields of
-their own; others begin a new answer, or refuse. Nothing that a server says of itself tells which.
+If the last message is the assistant's, llama.cpp's server continues it without further settings; vLLM and SGLang need
+two fields of their own. Other servers start a new answer or refuse. Nothing that a server reports says which.
 Source: vLLM, "OpenAI-Compatible Server" (`continue_final_message`, `add_generation_prompt`).
 """
 
@@ -18,7 +18,7 @@ FIELDS: Mapping[Way, Mapping[str, Any]] = {
     "as it is": {},
     "with fields": {"continue_final_message": True, "add_generation_prompt": False},
 }
-# Broken off in a word: who goes on ends the word, who begins anew says anything else.
+# Broken off inside a word: a server that continues completes the word; one that starts anew writes anything else.
 _ASKED = "Write this line of Python in a code block, and nothing else: print('hello world')"
 _BEGUN, _GONE_ON = "```python\nprint('hel", "lo"
 _TRIAL: Mapping[str, Any] = {
@@ -26,22 +26,22 @@ _TRIAL: Mapping[str, Any] = {
     "temperature": 0.0,
     "max_tokens": 8,
 }
-# A server says with these that it cannot; whatever else goes wrong says nothing about it.
+# The server says with these that it cannot; any other failure says nothing about it.
 _REFUSALS = frozenset({400, 405, 413, 415, 422, 500, 501})
 Say = Callable[[Mapping[str, Any]], Awaitable[str]]
 
 
 class Continuation:
-    """What was found out, by address and model, for as long as the process lives."""
+    """Results by address and model, kept as long as the process lives."""
 
     def __init__(self) -> None:
         self._ways: dict[tuple[str, str], Way] = {}
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
 
     async def way(self, address: str, model: str, say: Say) -> Way:
-        """How this model goes on there; at first `say` is asked, which gives the text of an answer, twice at most.
+        """How this server continues the model's answer. The first call finds out with `say`, in at most two answers.
 
-        Where the server cannot be asked, it is "not at all" for now, and asked again the next time.
+        If the server cannot be asked, this returns "not at all" and asks again next time.
         """
         server = (address, model)
         async with self._locks.setdefault(server, asyncio.Lock()):
@@ -54,7 +54,7 @@ class Continuation:
             return self._ways[server]
 
     def forget(self, address: str, model: str) -> None:
-        """Another server may stand at the address."""
+        """Forgets the result: the address may now belong to another server."""
         self._ways.pop((address, model), None)
 
 

@@ -1,4 +1,4 @@
-"""Where a model is reached, and what is known of it without asking: how much it reads, whether it sees pictures."""
+"""Where a model is reached, and what is known about it in advance: how much it reads, whether it sees pictures."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from onyx_jupyter.providers.vision import can_see
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is reached: LiteLLM's name for it, key and address, and how long to wait for the next byte.
+    """How a model is reached: LiteLLM's name for it, key and address, and how long to wait for the next byte.
 
-    `context_window` (in tokens) and `vision` are what the configuration says.
+    `context_window` (in tokens) and `vision` are the configured values.
     """
 
     model_id: str
@@ -31,9 +31,9 @@ class Endpoint:
 
 
 class EndpointModel:
-    """What every model behind an endpoint knows of itself; the table of models is read when it is first asked.
+    """What every model behind an endpoint knows about itself; the table of models is read on first use.
 
-    `habit` is kept up to date by its answers, and so best shared by all that have the same id.
+    `habit` is updated by its answers, so models with the same id should share it.
     """
 
     def __init__(self, endpoint: Endpoint, habit: ThinkingHabit | None = None) -> None:
@@ -62,7 +62,7 @@ class EndpointModel:
         return self._context_window
 
     def sees(self, request: ModelRequest) -> bool:
-        """Whether the pictures of this request may go along."""
+        """Whether the pictures of this request may be sent."""
         if self._vision is None and any(message.attachments for message in request.messages):
             self._vision = can_see(read_price_table(), self.endpoint.litellm_name)
         return bool(self._vision)

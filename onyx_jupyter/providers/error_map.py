@@ -1,4 +1,4 @@
-"""Turns what LiteLLM and httpx raise into ModelError: in plain words, with what to do next, and without any key.
+"""Turns what LiteLLM and httpx raise into ModelError: in plain words, with a next step, and without keys.
 
 Both libraries are recognised by class name and status code, since importing them here would cost seconds.
 """
@@ -40,7 +40,7 @@ _NOT_JSON = {"JSONDecodeError", "APIResponseValidationError"}
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who was called, as far as a message needs it. `setting` is the provider's name in the configuration."""
+    """The provider that was called, as far as a message needs it. `setting` is its name in the configuration."""
 
     title: str
     setting: str
@@ -51,12 +51,12 @@ class Provider:
 
     @property
     def address(self) -> str:
-        """Host and port, where a baseUrl is set."""
+        """Host and port, if a baseUrl is set."""
         return urlsplit(self.base_url).netloc.rpartition("@")[2] if self.base_url else self.title
 
 
 def model_error(error: BaseException, provider: Provider, *, started: bool = False) -> ModelError:
-    """The ModelError for what a call to that provider raised; `started` says that a part of the answer had come."""
+    """The ModelError for what a call to that provider raised; `started` says that part of the answer had arrived."""
     chain = list(_chain(error))
     names = {type(link).__name__ for link in chain}
     status = _status(error)
@@ -111,7 +111,7 @@ def stopped_in_the_middle(provider: Provider) -> ModelError:
 
 
 def no_answer(provider: Provider) -> ModelError:
-    """The server answered with something in which no model says anything: an empty stream, or a web page."""
+    """The server's answer contains nothing from a model: an empty stream, or a web page."""
     hint = f"Check providers.{provider.setting}.baseUrl, or choose another model." if provider.base_url else None
     return ModelError(
         "bad_response",
@@ -121,13 +121,13 @@ def no_answer(provider: Provider) -> ModelError:
 
 
 def endless(provider: Provider) -> ModelError:
-    """The answer is longer than anything that a person or a program could use."""
+    """The answer is longer than any person or program could use."""
     message = f"{provider.title} did not stop writing; the answer was cut off."
     return ModelError("bad_response", message, hint="Ask again in other words, or choose another model.")
 
 
 def refused(provider: Provider) -> ModelError:
-    """The provider's content rules said no."""
+    """The provider's content rules refused the request."""
     return ModelError(
         "refused",
         f"{provider.title} refused to answer: its content rules said no.",
@@ -223,7 +223,7 @@ def _detail(error: BaseException, provider: Provider) -> str:
 
 
 def _without_markup(text: str) -> str:
-    """The words of a web page: a proxy in front of the provider answers with one."""
+    """The words of a web page, for example the answer of a proxy in front of the provider."""
     return _MARKUP.sub(" ", text) if _WEB_PAGE.search(text) else text
 
 

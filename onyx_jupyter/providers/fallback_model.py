@@ -1,4 +1,4 @@
-"""A model with a second one behind it for when it cannot answer. It lives for one run and never changes a choice."""
+"""A model with a second one behind it for when it cannot answer. It lives for one run and never changes the choice."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from onyx_jupyter.protocols import (
 )
 from onyx_jupyter.providers.answer_stream import closing, has_words
 
-# A refusal must not be shopped around, and a conversation that is too long is made shorter instead.
+# A refusal must not be retried elsewhere, and a conversation that is too long is shortened instead.
 _NEVER = frozenset({"refused", "overflow"})
 
 
 class FallbackModel:
-    """Answers with `first`; once that has failed before its first word, with the second to the end of the run.
+    """Answers with `first`; if that fails before its first word, with the second until the end of the run.
 
-    `request_for` gives the request with prompt and tools for the second where it is of another size.
+    `request_for` adapts prompt and tools to the second model if it is of another size.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class FallbackModel:
 
     @property
     def id(self) -> str:
-        """The id of the model that answers now."""
+        """The id of the model in use."""
         return self._now.id
 
     @property
@@ -78,7 +78,7 @@ class FallbackModel:
             self._failure, self._second = failure, self._open_second()
             yield ModelProgress(f"{self._first.id} failed; asking {self.id}")
             sizes = [(model.light, model.tiny) for model in (self._first, self._second)]
-            if sizes[0] != sizes[1] and request.tools:  # a side request has a prompt of its own
+            if sizes[0] != sizes[1] and request.tools:  # a side request has its own prompt
                 request = await self._request_for(self._second, request)
         async with closing(self._from_second(request, self._failure)) as events:
             async for event in events:
@@ -93,7 +93,7 @@ class FallbackModel:
                         yield self._note(failure)
                     yield event
         except ModelError as error:
-            if self._told or error.code == "overflow":  # the caller can make a conversation shorter
+            if self._told or error.code == "overflow":  # the caller can shorten a conversation
                 raise
             message = f"{failure} {self.id}, which should answer instead, failed as well: {error}"
             raise ModelError(failure.code, message, hint=failure.hint, retry_after_s=failure.retry_after_s) from None

@@ -1,6 +1,6 @@
-"""Reads one JSON action while it is being written: a reply's text comes out as it grows, a tool call at the end.
+"""Reads a JSON action while it is being written: a reply's text is returned as it grows, a tool call at the end.
 
-Any boundary between two pieces is fine. A model that ignores the form and just talks is taken at its word.
+The input may be split anywhere. A model that ignores the format and just talks is taken at its word.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class JsonActionStream:
         self.begin_again()
 
     def begin_again(self) -> None:
-        """Forgets what came: it was no part of the action."""
+        """Discards the input so far: it was not part of the action."""
         self._seen = ""
         self._reply: JsonText | None = None
         self._talking = False
 
     def feed(self, piece: str) -> str:
-        """The next piece; what of the reply's text has become readable by it."""
+        """Takes the next piece; returns the part of the reply's text that it completes."""
         if self._reply is not None:
             return self._reply.feed(piece)
         if self._talking:
@@ -52,7 +52,7 @@ class JsonActionStream:
         return self._reply.feed(body[head.end() :])
 
     def finish(self) -> tuple[str, tuple[ToolCall, ...]]:
-        """What remains: text that could not be given out before, and the call if it was one."""
+        """What remains: text that could not be returned before, and the call if it was one."""
         if self._reply is not None or self._talking or not self._seen.strip():
             return "", ()
         body = (_without_fence(self._seen) or self._seen).strip()
@@ -83,7 +83,7 @@ class JsonActionStream:
 
 
 class JsonText:
-    """The inside of a JSON string, unescaped piece by piece up to its closing quote; what follows is ignored.
+    """The inside of a JSON string, unescaped piece by piece up to its closing quote; the rest is ignored.
 
     Source: RFC 8259, section 7.
     """
@@ -93,7 +93,7 @@ class JsonText:
         self._ended = False
 
     def feed(self, piece: str) -> str:
-        """The text that has become certain. Half an escape waits for its rest."""
+        """The text that has become certain. Half an escape waits for the rest of it."""
         if self._ended:
             return ""
         source, position, out = self._pending + piece, 0, []
@@ -116,7 +116,7 @@ class JsonText:
 
 
 def _escape(source: str) -> tuple[int, str]:
-    """Length and meaning of the escape at the start of `source`; length 0 where more is needed to tell."""
+    """Length and meaning of the escape at the start of `source`; length 0 if more input is needed."""
     if len(source) < 2:
         return 0, ""
     if source[1] != "u":

@@ -1,6 +1,6 @@
-"""Tool use for models that cannot call tools: each answer is one JSON object, a reply or a call, held to a schema.
+"""Tool use for models that cannot call tools: each answer is a JSON object, a reply or a call, that follows a schema.
 
-It writes the prompt and the schema; reading the answer is json_action_stream's work.
+This module writes the prompt and the schema; json_action_stream reads the answer.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _EXAMPLES: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class JsonActionCall:
-    """What to send: messages in OpenAI's form and the schema that the answer is held to."""
+    """What to send: messages in OpenAI's form and the schema that the answer must follow."""
 
     messages: list[dict[str, Any]]
     response_format: dict[str, Any]
@@ -67,7 +67,7 @@ def action_schema(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
 
 
 def action_prompt(tools: Sequence[ToolDefinition]) -> str:
-    """How to answer, what can be done, and a few examples."""
+    """How to answer, which tools there are, and a few examples."""
     told = [tool for tool in tools if not tool.apart]
     names = {tool.name for tool in told}
     examples = [("hello", REPLY, {"text": "Hello! How can I help?"})]
@@ -89,7 +89,7 @@ def action_text(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A JSON schema reduced to what grammars are made from: references resolved, notes and string limits left out."""
+    """A JSON schema reduced to what grammars support: references resolved, annotations and string limits removed."""
     definitions = schema.get("$defs", {})
     plain = _reduce(schema, definitions, ())
     plain.setdefault("type", "object")
@@ -109,7 +109,7 @@ def _action(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _reduce(schema: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
     if "$ref" in schema:
         name = str(schema["$ref"]).rpartition("/")[2]
-        # A schema that contains itself has no finite grammar by substitution: any object will do there.
+        # A schema that contains itself has no finite grammar by substitution: any object is accepted there.
         return (
             {"type": "object"} if name in inside else _reduce(definitions.get(name, {}), definitions, (*inside, name))
         )
@@ -131,7 +131,7 @@ def _reduce_value(value: Any, definitions: Mapping[str, Any], inside: tuple[str,
 
 
 def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Earlier answers in the form that the next one must have; results as the user's words."""
+    """Earlier answers in the form that the next one must have; results as messages of the user."""
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     converted: list[dict[str, Any]] = []
     for message in map(in_words, messages):

@@ -1,4 +1,4 @@
-"""Takes keys out of texts that providers write, before anyone sees them. It never decides which text is shown."""
+"""Removes keys from texts that providers write, before anyone sees them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 _MASK = "[key]"
 _MIN_SECRET_CHARS = 6
-# Providers quote a key whole, or with stars in its middle; both begin with a known prefix or follow a telling word.
+# Providers quote a key whole or with stars in the middle; both start with a known prefix or follow a telling word.
 _KEY_SHAPES = re.compile(
     r"""(?x)
     \b(?:sk|pk|rk|gsk|xai|nvapi|hf|r8|pplx|fw|csk|tgp)[-_][A-Za-z0-9_\-*.…]{6,}
@@ -21,7 +21,7 @@ _QUOTED_KEY = re.compile(r"(?i)(api[ _-]?key(?: provided)?\s*[:=]\s*)[\"']?[^\s\
 
 
 def scrub(text: str, secrets: Iterable[str | None] = ()) -> str:
-    """`text` without the given secrets and without anything in the shape of a key."""
+    """`text` without the given secrets and without anything that looks like a key."""
     for secret in secrets:
         if secret and len(secret) >= _MIN_SECRET_CHARS:
             text = text.replace(secret, _MASK)

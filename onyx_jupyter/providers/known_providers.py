@@ -1,7 +1,7 @@
-"""The providers that Onyx knows by name: how they are called, where their key comes from. It imports no client library.
+"""The providers that Onyx knows by name: their titles, and where their keys come from. It imports no client library.
 
-Everything else that LiteLLM has an adapter for works by LiteLLM's own prefix, found by the folder of that name in its
-package, since asking LiteLLM itself would import it.
+All other providers with a LiteLLM adapter work under LiteLLM's prefix. They are found by the folder of that name in
+its package, since asking LiteLLM would import it.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ _KNOWN = (
 )
 KNOWN_PROVIDERS = {provider.name: provider for provider in _KNOWN}
 
-# LiteLLM starts a device login as soon as it is asked anything about these, so they never reach it.
+# LiteLLM starts a device login on any request about these, so they never reach it.
 LOGIN_PROVIDERS = frozenset({"github_copilot", "chatgpt", "copilot", "codex", "claude-subscription"})
 
 
 def known_provider(name: str) -> KnownProvider | None:
-    """The provider of that name, from the table or by LiteLLM's own adapter; None where neither knows it."""
+    """The provider of that name, from the table or by LiteLLM's adapter; None if neither knows it."""
     if name in KNOWN_PROVIDERS:
         return KNOWN_PROVIDERS[name]
     if name in _litellm_adapters() and name not in LOGIN_PROVIDERS:
@@ -71,12 +71,12 @@ def known_provider(name: str) -> KnownProvider | None:
 
 
 def provider_title(name: str) -> str:
-    """What a person calls that provider; the name itself where it is one of the user's own."""
+    """The provider's name for people; user-defined providers keep their name."""
     return KNOWN_PROVIDERS[name].title if name in KNOWN_PROVIDERS else name
 
 
 def has_key(provider: KnownProvider, configured: str | None) -> bool:
-    """Whether a key is at hand, in the settings or in the environment."""
+    """Whether a key is available, in the settings or in the environment."""
     return bool(configured or provider.key_from(os.environ))
 
 

@@ -1,4 +1,4 @@
-"""LiteLLM, imported in a thread when it is first needed and made quiet. Nothing else in Onyx imports it."""
+"""LiteLLM, imported in a thread on first use, with its logging silenced. Nothing else in Onyx imports it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any
 
 _TABLE_FILE = "model_prices_and_context_window_backup.json"
-# What the library imports in the middle of its first call, which would hold up the event loop for a second or two.
+# What the library imports during its first call, which would block the event loop for a second or two.
 _FIRST_CALL = (
     "openai.resources",
     "litellm._service_logger",
@@ -41,26 +41,26 @@ async def load_litellm() -> Any:
 
 
 def loaded_litellm() -> Any | None:
-    """The library where it has been loaded already."""
+    """The library, if it is loaded."""
     return _loaded
 
 
 async def price_table() -> Mapping[str, Mapping[str, Any]]:
-    """LiteLLM's table of models, read from its file where the library itself is not loaded: that costs milliseconds."""
+    """LiteLLM's table of models, read from its file in milliseconds if the library itself is not loaded."""
     return await asyncio.to_thread(read_price_table)
 
 
 def read_price_table() -> Mapping[str, Mapping[str, Any]]:
-    """The same for a caller in a thread of its own."""
+    """`price_table` for callers in a thread of their own."""
     return _table(_loaded.model_cost) if _loaded is not None else _read_table()
 
 
 async def close_litellm() -> None:
-    """Closes the connections that it keeps, and ends the task that works behind its calls."""
+    """Closes the library's connections, and ends its background task."""
     if _loaded is not None:
         await _loaded.close_litellm_async_clients()
         worker: Any = getattr(sys.modules.get(_WORKER), "GLOBAL_LOGGING_WORKER", None)
-        # It is the library's own, and no part of what it offers; a loop that ended before took its task along.
+        # The task is internal to the library; if its event loop has ended, so has the task.
         with contextlib.suppress(Exception):
             async with asyncio.timeout(_WORKER_S):
                 await worker.flush()
@@ -95,7 +95,7 @@ def _load() -> Any:
             # One HTTP client for all providers: closing an answer closes its connection at once, and nothing is
             # left open when the event loop ends.
             litellm.disable_aiohttp_transport = True
-            # Its guard against models that loop ends a valid answer: a long rule, a column of the same number.
+            # Its guard against looping models cuts off valid answers: a long rule, a column of the same number.
             litellm.REPEATED_STREAMING_CHUNK_LIMIT = sys.maxsize
             for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)

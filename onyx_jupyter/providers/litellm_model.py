@@ -1,4 +1,4 @@
-"""A model behind LiteLLM: one streamed call per request, as Onyx's own events. It never retries and holds no state."""
+"""A model behind LiteLLM: one streamed call per request, as Onyx's own events; no retries, no state."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class LiteLLMModel(EndpointModel):
                 if takes_marks(self.endpoint.litellm_name):
                     arguments["messages"] = marked_messages(arguments["messages"])
                     tools = marked_tools(tools)
-                # LiteLLM otherwise looks for its MCP gateway, whose packages are not installed.
+                # Otherwise LiteLLM looks for its MCP gateway, whose packages are not installed.
                 arguments |= {"tools": tools, "_skip_mcp_handler": True}
         return {name: value for name, value in arguments.items() if value is not None}
 
@@ -86,10 +86,10 @@ class LiteLLMModel(EndpointModel):
             for choice in chunk.choices:
                 reason = choice.finish_reason or reason
                 calls = [_piece(call) for call in choice.delta.tool_calls or ()]
-                # Whatever the provider calls it, the library has this name for it, where there is anything.
+                # Whatever the provider's name for it, the library uses this one, if there is any.
                 thought = getattr(choice.delta, "reasoning_content", None) or ""
                 yield ChatChunk(choice.delta.content or "", calls, thought=thought)
-        # LiteLLM makes up the reason "stop" for an answer that merely ended; only what it received counts.
+        # LiteLLM makes up the reason "stop" for an answer that merely ended; only a received one counts.
         if getattr(chunks, "received_finish_reason", reason) is None:
             reason = None
         yield ChatChunk(finish_reason=reason, usage=self._usage(litellm, usage) if usage is not None else None)
@@ -103,7 +103,7 @@ class LiteLLMModel(EndpointModel):
     def _cost_usd(self, litellm: Any, reported: Any) -> float | None:
         if not self.endpoint.priced:
             return None
-        # The price table knows some models only; whatever it raises for the others means "unknown".
+        # The price table knows only some models; any exception for the others means "unknown".
         with contextlib.suppress(Exception):
             prices = litellm.cost_per_token(model=self.endpoint.litellm_name, usage_object=reported)
             return float(sum(prices)) or None
@@ -111,7 +111,7 @@ class LiteLLMModel(EndpointModel):
 
 
 async def _close(chunks: Any) -> None:
-    # The stream may have broken already; closing it again must not hide what broke it.
+    # The stream may be broken already; closing it again must not hide the original error.
     with contextlib.suppress(Exception):
         await chunks.aclose()
 

@@ -1,4 +1,4 @@
-"""Fits a conversation into a small context window: its oldest turns go. It never splits a call from its result."""
+"""Fits a conversation into a small context window by dropping its oldest turns. Calls keep their results."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from onyx_jupyter.messages import Message
 CHARS_PER_TOKEN = 3.0
 _MESSAGE_TOKENS = 8
 _CUT_MARK = "\n[… shortened …]\n"
-# What Message.text puts around a context, and what is too little of one to say anything.
+# What Message.text puts around a context, and the length below which a context is useless.
 _FRAME_CHARS = 20
 _LEAST_CONTEXT_CHARS = 100
 
 
 def fit(messages: Sequence[Message], budget_tokens: int, *, chars_per_token: float = CHARS_PER_TOKEN) -> list[Message]:
-    """The newest turns that fit. The last turn always stays; where it alone is too long, its texts are shortened."""
+    """The newest turns that fit. The last turn always stays; if it alone is too long, its texts are shortened."""
     turns = _turns(messages)
     kept = turns[-1] if turns else []
     for turn in reversed(turns[:-1]):
@@ -29,12 +29,12 @@ def fit(messages: Sequence[Message], budget_tokens: int, *, chars_per_token: flo
 
 
 def estimate(messages: Sequence[Message], chars_per_token: float = CHARS_PER_TOKEN) -> int:
-    """About how many tokens these messages take, rather too many than too few."""
+    """Estimates the tokens of these messages, preferably too high."""
     return sum(int(_length(message) / chars_per_token) + _MESSAGE_TOKENS for message in messages)
 
 
 def _turns(messages: Sequence[Message]) -> list[list[Message]]:
-    """Each turn begins with a user's message and holds everything up to the next one."""
+    """Each turn begins with a user's message and includes everything up to the next one."""
     turns: list[list[Message]] = []
     for message in messages:
         if message.role == "user" or not turns:
@@ -50,7 +50,7 @@ def _shorten(messages: Sequence[Message], budget_tokens: int, chars_per_token: f
 
 
 def _cut(message: Message, limit_chars: int) -> Message:
-    """What was said comes before what went along with it."""
+    """What was said takes precedence over the context sent with it."""
     if len(message.text) <= limit_chars:
         return message
     content = _middle_out(message.content, limit_chars)

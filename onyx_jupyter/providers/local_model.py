@@ -1,4 +1,4 @@
-"""A model that runs on this machine. It builds the request and reads the answer; the process is local_server's work."""
+"""A model that runs on this machine: builds requests and reads answers; `local_server` manages the process."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _MAX_TOKENS = 1024
-# The length of a token is guessed first; where the guess let too much through, the server's own count corrects it.
+# The length of a token is first guessed; if the guess let too much through, the server's count corrects it.
 _ATTEMPTS = 2
 _SAFETY = 0.8
 _SHORTEST_TOKEN_CHARS = 0.2
 _BESIDE_THE_FILE_BYTES = 450_000_000
 _TEXT_TEMPERATURE = 0.2
 _ACTION_TEMPERATURE = 0.1
-# Against loops, which small models fall into. An action repeats words on purpose (a path, a quoted command), so
-# there it is weaker.
+# Against loops, which small models fall into. Actions repeat words on purpose (a path, a quoted command), so the
+# penalty is weaker there.
 _TEXT_SAMPLING = {"min_p": 0.05, "repeat_penalty": 1.06, "repeat_last_n": 256, "dry_multiplier": 0.8}
 _ACTION_SAMPLING = {"top_p": 0.9, "repeat_penalty": 1.0}
-# What is guided copies: names of columns into a cell, numbers into an answer. There a penalty for what was said before
-# makes 'JAME LOGAN' of 'JAMES LOGAN'.
+# Guided answers copy: names of columns into a cell, numbers into an answer. A penalty for repeating words would turn
+# 'JAMES LOGAN' into 'JAME LOGAN'.
 _COPYING_SAMPLING = {"min_p": 0.05, "repeat_penalty": 1.0}
 
 
@@ -70,7 +70,7 @@ class LocalModel:
         return self._weights.context_tokens
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """One answer, starting the process where needed. Closing or cancelling ends its work. Raises: ModelError."""
+        """One answer, starting the process if needed. Closing or cancelling ends the work. Raises: ModelError."""
         server = self._servers.server(self._weights)
         with server.in_use():
             async with aclosing(server.start()) as progress:
@@ -81,7 +81,7 @@ class LocalModel:
                     yield event
 
     async def prefill(self, request: ModelRequest) -> None:
-        """As of protocols.Prefills. A process that does not run is started where there is memory for it."""
+        """See protocols.Prefills. Starts the process if it is not running and there is enough memory."""
         server = self._servers.server(self._weights)
         if not (server.running or server.is_used or await asyncio.to_thread(self._fits)):
             return
@@ -114,7 +114,7 @@ class LocalModel:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """A request for the process, written for a given guess of how long a token is."""
+    """A request for the process, built for an assumed token length."""
 
     weights: Weights
     request: ModelRequest
@@ -166,7 +166,7 @@ class _Answer:
         self._server = server
 
     async def words(self, body: _Body) -> AsyncGenerator[ChatChunk, None]:
-        """The pieces of the answer, with what was thought. Raises: ModelError."""
+        """The chunks of the answer, with thoughts. Raises: ModelError."""
         chars_per_token = CHARS_PER_TOKEN
         for _ in range(_ATTEMPTS):
             try:
@@ -208,7 +208,7 @@ class _Answer:
     def _take(self, chunk: dict[str, Any]) -> bool:
         if "error" in chunk:
             raise _bad_answer(str(chunk["error"].get("message")))
-        if timings := chunk.get("timings"):  # with each token: `usage` comes at the end, which may not be waited for
+        if timings := chunk.get("timings"):  # in each chunk; `usage` comes at the end, which may be missed
             cached = timings["cache_n"]
             self.usage = Usage(timings["prompt_n"] + cached, timings["predicted_n"], cached, cost_usd=0.0)
         reasons = [choice["finish_reason"] for choice in chunk.get("choices", ()) if choice.get("finish_reason")]
@@ -218,7 +218,7 @@ class _Answer:
 
 
 class _TooLongError(Exception):
-    """The prompt did not fit; a token is about this long."""
+    """The prompt did not fit; `chars_per_token` is the estimated length of a token."""
 
     def __init__(self, chars_per_token: float) -> None:
         super().__init__(f"{chars_per_token:.2f} characters a token")
@@ -232,7 +232,7 @@ async def _chunks(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
 
 
 async def _refusal(response: httpx.Response, body: dict[str, Any]) -> Exception:
-    """Why the process did not answer: too long a prompt, with what there is to learn from it, or a ModelError."""
+    """Why the process did not answer: too long a prompt, with the token length learned from it, or a ModelError."""
     await response.aread()
     error = response.json().get("error", {}) if response.content else {}
     tokens = error.get("n_prompt_tokens")
@@ -250,7 +250,7 @@ def _guided(guidance: Guidance) -> dict[str, Any]:
 
 
 def _beginning(guidance: Guidance) -> list[dict[str, Any]]:
-    """The process goes on where a last message of the assistant's ends."""
+    """The process continues a last message of the assistant."""
     return [{"role": "assistant", "content": guidance.begun}] if guidance.begun else []
 
 
@@ -263,7 +263,7 @@ def _bad_answer(detail: str) -> ModelError:
 
 
 def _plain_messages(request: ModelRequest) -> list[dict[str, Any]]:
-    """Without tools on offer earlier calls stand as words, since the model knows no other form for them."""
+    """If no tools are offered, earlier calls become words, since the model knows no other form for them."""
     plain: list[Message] = []
     for message in request.messages:
         if message.role == "tool":

@@ -1,4 +1,4 @@
-"""What the process of a local model reads before anybody asks. It gives way to all that is asked."""
+"""Lets the process of a local model read a prompt ahead of a question. It gives way to every real request."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections import deque
 from collections.abc import Coroutine
 from typing import Any
 
-# The last ones are still there: a person who deletes a word has nothing read twice.
+# The last few prompts are still in memory: deleting a word causes no rereading.
 _REMEMBERED = 4
 
 
 class Ahead:
-    """At most one reading at a time, and one start of the process. All of its methods belong to one event loop."""
+    """At most one prefill at a time, and one start of the process. All methods belong to one event loop."""
 
     def __init__(self) -> None:
         self._reading: asyncio.Task[bool] | None = None
@@ -22,7 +22,7 @@ class Ahead:
         self._read: deque[str] = deque(maxlen=_REMEMBERED)
 
     async def start(self, starting: Coroutine[Any, Any, None]) -> None:
-        """Waits for the start, which goes on where nobody waits for it any more: half a start is of no use."""
+        """Waits for the start, which continues if the caller stops waiting: half a start is of no use."""
         if self._starting is None or self._starting.done():
             self._starting = asyncio.create_task(starting, name="onyx start of a local model")
             self._starting.add_done_callback(_look_at)
@@ -31,7 +31,7 @@ class Ahead:
         await asyncio.shield(self._starting)
 
     async def read(self, prompt: str, reading: Coroutine[Any, Any, bool]) -> None:
-        """Until it is read, which `reading` says by True, or has to give way. What was read is not read again."""
+        """Waits until `reading` ends (True: the prompt was read) or is interrupted. A prompt is not read twice."""
         if prompt in self._read:
             reading.close()
             return
@@ -50,17 +50,17 @@ class Ahead:
             task.cancel()
 
     def give_way(self) -> None:
-        """Something better is to be done. The process notices within a batch, and keeps what it has read."""
+        """Interrupts the prefill. The process notices within a batch, and keeps what it has read."""
         if self._reading is not None:
             self._reading.cancel()
 
     def forget(self) -> None:
-        """The process has ended, and what it had read with it."""
+        """The process has ended, and what it had read is lost."""
         self.give_way()
         self._read.clear()
 
     async def close(self) -> None:
-        """Ends the reading, and a start that goes on."""
+        """Stops the prefill and any start in progress."""
         self.forget()
         starting, self._starting = self._starting, None
         if starting is not None:
@@ -70,6 +70,6 @@ class Ahead:
 
 
 def _look_at(starting: asyncio.Task[None]) -> None:
-    """A failure of a start that nobody waits for any more is no warning: who asks reads why."""
+    """The failure of an abandoned start needs no warning: the next request reports the reason."""
     if not starting.cancelled():
         starting.exception()

@@ -1,8 +1,8 @@
-"""What a local model had read when its process ended, as a file that the next start takes up. It asks no process.
+"""What a local model had read when its process ended, kept as a file that the next start loads.
 
-It holds prompts: private to its owner, of one prompt a model, dropped after a day or once it has been taken up. What
-does not belong to this very model, context and runtime, or is not as it was written, is removed unread: the runtime
-ends the process over a file that breaks off.
+The file contains prompts: it is private to its owner, holds one prompt per model, and is deleted after a day or once
+it was loaded. If it belongs to another model, context or runtime, or was changed since, it is removed unread: the
+runtime crashes on a truncated file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_at
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 SCHEMA_VERSION = 1
-# A prompt names the day, so one of yesterday is read anew anyway.
+# A prompt contains the date, so yesterday's would be read again anyway.
 _LONGEST_KEPT = timedelta(days=1)
 _MOST_BYTES = 128 * 2**20
 _MOST_BYTES_OF_ALL = 256 * 2**20
@@ -30,7 +30,7 @@ _HEAD_BYTES = 2**20
 
 
 class SavedPrompt:
-    """The one file of one model. Its methods read and hash up to 128 MiB, so they belong into a thread."""
+    """The file of one model. Its methods read and hash up to 128 MiB, so call them in a thread."""
 
     def __init__(self, folder: Path, weights: Weights, clock: Clock) -> None:
         self.folder = folder
@@ -40,11 +40,11 @@ class SavedPrompt:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the other methods may be called: `prepare` has come to its end."""
+        """Whether the other methods may be called: `prepare` has finished."""
         return bool(self._key)
 
     def prepare(self) -> None:
-        """For a process that is to start: makes the folder, and removes what is too old or too much.
+        """Prepares for a process that is about to start: makes the folder, and removes old and excess files.
 
         Raises: StorageError.
         """
@@ -55,7 +55,7 @@ class SavedPrompt:
             self._key = _key_of(self._weights)
 
     def take(self) -> str | None:
-        """The name of a file in the folder that may be taken up, out of the way of any other start; `drop` it then."""
+        """Claims a valid file, so that no other start takes it; returns its name in the folder. Then call `drop`."""
         state, about = self._path("state"), self._path("json")
         taken = self.folder / self._name_of("taken")
         try:
@@ -73,17 +73,17 @@ class SavedPrompt:
         return None
 
     def drop(self) -> None:
-        """What was taken is of no more use, or of none at all."""
+        """Deletes the claimed file."""
         with contextlib.suppress(OSError):
             (self.folder / self._name_of("taken")).unlink()
 
     @property
     def part_name(self) -> str:
-        """The name under which the process writes what is to be kept."""
+        """The name under which the process writes the file."""
         return self._name_of("part")
 
     def keep(self) -> None:
-        """Gives what was written its name, in place of the last one. Raises: StorageError."""
+        """Renames the written file, replacing the previous one. Raises: StorageError."""
         part = self.folder / self.part_name
         try:
             if part.stat().st_size > _MOST_BYTES:
@@ -100,7 +100,7 @@ class SavedPrompt:
         self._prune()
 
     def _prune(self) -> None:
-        """By the files' own times: what another version, another context or a killed process left goes as well."""
+        """By modification time: files of other versions, other contexts or killed processes are removed as well."""
         oldest = self._clock.now().timestamp() - _LONGEST_KEPT.total_seconds()
         total = 0
         with contextlib.suppress(OSError):
@@ -114,15 +114,15 @@ class SavedPrompt:
         return self.folder / f"{self._key}.{ending}"
 
     def _name_of(self, ending: str) -> str:
-        """Of a file that is this process's alone: two servers may share the folder."""
+        """The name of a file of this process alone: two servers may share the folder."""
         return f"{self._key}-{os.getpid()}.{ending}"
 
 
 def _key_of(weights: Weights) -> str:
-    """Of the model, its context and the runtime.
+    """Identifies the model, its context and the runtime.
 
-    Instead of hashing a gigabyte at each start, the model goes by its head, which tells of every tensor, its size and
-    the time of its last change.
+    To avoid hashing a gigabyte at each start, the model is identified by its head, which describes every tensor, its
+    size and its modification time.
     """
     stat = weights.path.stat()
     with weights.path.open("rb") as file:

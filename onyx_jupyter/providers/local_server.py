@@ -1,7 +1,7 @@
-"""One local model's process: started on first use, stopped when idle, started anew after a crash.
+"""One local model's process: started on first use, stopped when idle, restarted after a crash.
 
-It speaks to the process through a pipe (to start it) and HTTP on loopback with a key of its own; what is said to the
-model is the caller's business.
+It talks to the process through a pipe (to start it) and HTTP on loopback with its own key; the caller decides what to
+ask the model.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _TAKE_UP_TIMEOUT_S = 5.0
 _SAVE_TIMEOUT_S = 5.0
 _MODULE = "onyx_jupyter.providers.local_server_process"
 _MAX_THREADS = 8
-# What was read of conversations that are not in front: some 2,900 tokens of a model of 1.5 billion parameters.
+# Memory for what was read of other conversations: some 2,900 tokens of a model of 1.5 billion parameters.
 _KEPT_PROMPTS_MIB = 80
-# Of the last ones, the longest is saved: it holds the tables and cells that the next question begins with as well.
+# The longest of the last prompts is saved: it also holds the tables and cells that the next question begins with.
 _LAST_PROMPTS = 4
 
 
@@ -49,7 +49,7 @@ class LocalServer:
     """The process of one model file. All of its methods belong to one event loop."""
 
     def __init__(self, weights: Weights, *, threads: int | None, clock: Clock, saved_in: Path | None = None) -> None:
-        """`saved_in` is the folder in which it leaves, for its next start, what it has read."""
+        """`saved_in` is the folder where the process keeps what it has read for its next start."""
         self._weights = weights
         self._threads = threads or min(_available_cores(), _MAX_THREADS)
         self._clock = clock
@@ -68,24 +68,24 @@ class LocalServer:
 
     @property
     def is_used(self) -> bool:
-        """Whether somebody waits for it, or for its start."""
+        """Whether anybody is waiting for it, or for its start."""
         return self._users > 0
 
     @property
     def pid(self) -> int | None:
-        """The process, while it runs."""
+        """The process id, while it runs."""
         return self._process.pid if self._process is not None and self.running else None
 
     @property
     def client(self) -> httpx.AsyncClient:
-        """An HTTP client that knows address and key. Raises: ModelError where the process does not run."""
+        """An HTTP client with the address and key set. Raises: ModelError if the process is not running."""
         if self._client is None or not self.running:
             raise self.crashed()
         return self._client
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
-        """As long as it lasts the process is not idle, and reads nothing ahead."""
+        """Inside this context the process is not idle, and no prompt is read ahead."""
         self._users += 1
         self._ahead.give_way()
         try:
@@ -95,18 +95,18 @@ class LocalServer:
             self._last_used = self._clock.monotonic()
 
     def has_read(self, body: dict[str, Any], tokens: int) -> None:
-        """The process has read a prompt of that length."""
+        """Records that the process has read a prompt of that length."""
         self._prompts.append((tokens, body))
 
     async def prefill(self, body: dict[str, Any]) -> None:
-        """Has it read where nobody waits for the process, which it starts. Raises: ModelError (unavailable)."""
+        """Reads a prompt ahead unless the process is busy, starting it if needed. Raises: ModelError (unavailable)."""
         if not self.running:
             await self._ahead.start(self._started())
         if not self.is_used:
             await self._ahead.read(json.dumps(body["messages"]), self._read(body))
 
     async def _started(self) -> None:
-        self._users += 1  # nobody takes its file away
+        self._users += 1  # keeps its file from being removed
         try:
             async with aclosing(self.start()) as lines:
                 async for _ in lines:
@@ -115,7 +115,7 @@ class LocalServer:
             self._users -= 1
 
     async def _read(self, body: dict[str, Any]) -> bool:
-        """Whether it came to its end. It counts as use, so that the process does not end over it."""
+        """Whether the prompt was read completely. This counts as use, so that the process does not end meanwhile."""
         import httpx
 
         self._last_used = self._clock.monotonic()
@@ -130,7 +130,7 @@ class LocalServer:
         return answer.status_code == 200
 
     async def start(self) -> AsyncGenerator[str, None]:
-        """Lines to show while it starts; none where it runs already. Raises: ModelError (unavailable)."""
+        """Lines to show while it starts; none if it is running already. Raises: ModelError (unavailable)."""
         if self.running:
             return
         yield "Starting the local model…"
@@ -155,7 +155,7 @@ class LocalServer:
             self._last_used = self._clock.monotonic()
 
     async def stop(self) -> None:
-        """Ends the process, if there is one, which leaves what it has read for the next start."""
+        """Ends the process, if there is one, after saving what it has read for the next start."""
         await self._ahead.close()
         await self._save()
         await self._stop_process()
@@ -171,11 +171,11 @@ class LocalServer:
             await asyncio.to_thread(_end, process)
 
     async def stop_if_idle(self, idle_timeout_s: float) -> bool:
-        """Ends the process where nobody has used it for that long; whether it did."""
+        """Ends the process if it has been unused for that long; returns whether it did."""
         if not (self._is_idle(idle_timeout_s) and self.running):
             return False
         await self._save()
-        if not self._is_idle(idle_timeout_s):  # somebody came meanwhile
+        if not self._is_idle(idle_timeout_s):  # a request came meanwhile
             return False
         await self._stop_process()
         return True
@@ -184,7 +184,7 @@ class LocalServer:
         return self._users == 0 and self._clock.monotonic() - self._last_used >= idle_timeout_s
 
     async def _take_up(self, client: httpx.AsyncClient) -> None:
-        """What the last process left; reading it again would take a thousand times as long."""
+        """Loads what the last process saved; reading it again would take a thousand times as long."""
         if self._saved is None or not self._saved.is_ready:
             return
         name = await asyncio.to_thread(self._saved.take)
@@ -203,7 +203,7 @@ class LocalServer:
             return
         longest = max(self._prompts, key=lambda one: one[0])
         if longest is not self._prompts[-1]:
-            # Back from what the process keeps in memory; one that it has dropped is not worth reading again.
+            # Restores it from the process's memory; if it was dropped there, it is not worth reading again.
             body = longest[1] | {"stream": False, "max_tokens": 1}
             if not await _asked(client, "/v1/chat/completions", body, _SAVE_TIMEOUT_S):
                 return
@@ -211,14 +211,14 @@ class LocalServer:
             await _if_the_disk_allows(saved.keep)
 
     async def broken_off(self) -> ModelError:
-        """What to tell when the connection broke; a process that is just dying is waited for, so that it is known."""
+        """The error for a broken connection; waits for a dying process, to report how it ended."""
         if self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 await asyncio.to_thread(self._process.wait, _DYING_S)
         return self.crashed()
 
     def crashed(self) -> ModelError:
-        """What to tell when the process is gone."""
+        """The error for a process that is gone."""
         code = self._process.poll() if self._process is not None else None
         how = f" (signal {-code})" if code is not None and code < 0 else f" (code {code})" if code else ""
         return ModelError(
@@ -228,8 +228,8 @@ class LocalServer:
         )
 
     def _spawn(self, key: str) -> subprocess.Popen[str]:
-        # -P: a file in the working directory must not be taken for a module. A session of its own: Ctrl-C in
-        # Jupyter's terminal is for Jupyter, whose end closes the pipe.
+        # -P: a file in the working directory must not be taken for a module. A separate session: Ctrl-C in Jupyter's
+        # terminal is for Jupyter, whose end closes the pipe.
         process = subprocess.Popen(  # nosec B603 # this interpreter, a module of ours
             [sys.executable, "-P", "-m", _MODULE],
             stdin=subprocess.PIPE,
@@ -249,7 +249,7 @@ class LocalServer:
             "saved_in": str(self._saved.folder) if self._saved and self._saved.is_ready else "",
         }
         assert process.stdin is not None
-        # A process that has died already shows itself by saying nothing.
+        # A process that has died already is noticed because it prints nothing.
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(options) + "\n")
             process.stdin.flush()
@@ -285,7 +285,7 @@ def client_for(address: str, key: str) -> httpx.AsyncClient:
         base_url=address,
         headers={"authorization": f"Bearer {key}"},
         timeout=httpx.Timeout(10.0, read=None),
-        # The process drops an idle connection at any moment, just when the next request may be using it.
+        # The process may drop an idle connection just when the next request is using it.
         limits=httpx.Limits(max_keepalive_connections=0),
         trust_env=False,
         verify=False,  # nosec B501
@@ -293,7 +293,7 @@ def client_for(address: str, key: str) -> httpx.AsyncClient:
 
 
 async def _asked(client: httpx.AsyncClient, path: str, body: dict[str, Any], timeout_s: float) -> bool:
-    """Whether the process did it in time; whatever keeps it from it costs time later, and nothing else."""
+    """Whether the process did it in time; a failure only costs time later."""
     import httpx
 
     try:

@@ -1,7 +1,7 @@
-"""The process in which a local model runs, so that a native crash does not take Jupyter along.
+"""The process in which a local model runs, so that a native crash does not take Jupyter down.
 
-It reads one line of JSON from standard input (the key stays out of the process list), says on standard output where
-it listens, and ends as soon as its parent does, however the parent ends.
+It reads one line of JSON from standard input (the key stays out of the process list), prints where it listens on
+standard output, and ends as soon as its parent does, however the parent ends.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ def _serve(options: dict[str, Any]) -> Any:
     params.n_parallel = 1
     for threads in (params.cpuparams, params.cpuparams_batch):
         threads.n_threads = options["threads"]
-        # No busy waiting: beside a kernel at work on two cores it makes the model two to four times slower.
+        # No busy waiting: next to a busy kernel on two cores it makes the model two to four times slower.
         threads.poll = 0
-    # Small batches: between two of them the server notices that nobody waits for the answer any more. Those of 64
-    # tokens take no more processor time than those of 256.
+    # Small batches: between two of them the server notices that the client has left. Batches of 64 tokens take no more
+    # processor time than batches of 256.
     params.n_batch = _PROMPT_BATCH_TOKENS
     params.n_ubatch = _PROMPT_BATCH_TOKENS
-    # Nothing is guessed from what the prompt repeats (`speculative.types`): a repair of 70 tokens takes a third less
-    # with 0.5 billion parameters, and no less with 1.5 billion, where a wrong guess costs what a right one saves.
+    # No speculation from repeated text (`speculative.types`): a repair of 70 tokens takes a third less time with
+    # 0.5 billion parameters, but no less with 1.5 billion, where a wrong guess costs what a right one saves.
     # Read instead of mapped: the runtime keeps the weights in an order that suits the processor, and the mapped file
-    # would take memory beside them (600 MB more for a file of 1.1 GB).
+    # would take extra memory (600 MB more for a file of 1.1 GB).
     if hasattr(params, "load_mode"):
         params.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
     params.use_jinja = True
@@ -71,14 +71,14 @@ def _serve(options: dict[str, Any]) -> Any:
 
 
 def _end_with_pipe(pipe: TextIO) -> None:
-    """The parent holds the other end and never writes again: whatever ends it, kill -9 too, closes the pipe."""
+    """The parent holds the other end and never writes again: however it ends, kill -9 included, the pipe closes."""
     with contextlib.suppress(OSError, ValueError):
         pipe.read()
     os._exit(0)
 
 
 def _end_with_parent(parent: int) -> None:
-    """A second look, for a pipe that a forked child of the parent keeps open."""
+    """A second check, in case a forked child of the parent keeps the pipe open."""
     while os.name == "nt" or os.getppid() == parent:
         time.sleep(_PARENT_CHECK_S)
     os._exit(0)

@@ -1,4 +1,4 @@
-"""All local models of one Jupyter server: one process a file, shared by every session, ended when idle."""
+"""All local models of one Jupyter server: one process per file, shared by all sessions, ended when idle."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SHORTEST_WAIT_S = 1.0
 
 
 class LocalServers:
-    """Keeps the processes and the task that ends the idle ones."""
+    """Owns the processes and the task that ends idle ones."""
 
     def __init__(
         self, *, idle_timeout_s: float, threads: int | None, clock: Clock, saved_in: Path | None = None
     ) -> None:
-        """`saved_in` is the folder for what the processes leave to their next start; None: nothing."""
+        """`saved_in` is the folder for what the processes save for their next start; None: nothing is saved."""
         self._idle_timeout_s = idle_timeout_s
         self._threads = threads
         self._clock = clock
@@ -39,18 +39,18 @@ class LocalServers:
         return self._servers[weights.path]
 
     async def stop_idle(self) -> list[str]:
-        """Ends every process that has been idle for too long; the files of those that it ended."""
+        """Ends every process that has been idle for too long; returns their files."""
         return [str(path) for path, server in self._servers.items() if await server.stop_if_idle(self._idle_timeout_s)]
 
     async def let_go(self, path: Path) -> bool:
-        """Ends the process of this file, unless it answers just now; whether nobody uses the file."""
+        """Ends the process of this file, unless it is answering; returns whether the file is unused now."""
         server = self._servers.get(path)
         if server is None or not server.running:
             return server is None or not server.is_used
         return await server.stop_if_idle(0.0)
 
     async def close(self) -> None:
-        """Ends every process and the watching."""
+        """Ends every process and the idle check."""
         if self._watch is not None:
             self._watch.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -12,7 +12,7 @@ from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueMod
 from onyx_jupyter.providers.local_files.places import find_file
 
 _GGUF_CONTEXT_TOKENS = 8192
-# A name that an onyx.json or a conversation may still have.
+# An outdated name that an onyx.json or a session may still contain.
 _GONE = "smollm2"
 
 
@@ -26,7 +26,7 @@ class Weights:
 
 
 def find_weights(name: str, folders: Sequence[Path] = ()) -> Weights:
-    """The weights for what stands after `local/`; `folders` hold the files that were fetched.
+    """The weights for the part of the id after `local/`; `folders` hold fetched files.
 
     Raises: ModelError (not_found), with what helps.
     """
@@ -37,7 +37,7 @@ def find_weights(name: str, folders: Sequence[Path] = ()) -> Weights:
         raise _unknown(name)
     path = Path(name).expanduser()
     if not path.is_absolute():
-        # The id is `local/` + path, so an absolute path is often written with one slash only.
+        # The id is `local/` + path, so an absolute path is often written with only one slash.
         path = Path("/") / name
     if not path.is_file():
         raise ModelError("not_found", f"There is no file {path}.", hint="Check the path after local/.")
@@ -45,7 +45,7 @@ def find_weights(name: str, folders: Sequence[Path] = ()) -> Weights:
 
 
 def check_runtime() -> None:
-    """Raises: ModelError (not_found) where nothing here could run a model."""
+    """Raises: ModelError (not_found) if no model can run on this machine."""
     if find_spec("xllamacpp") is None:
         raise ModelError(
             "not_found",

@@ -1,6 +1,6 @@
-"""What can be chosen in the model picker: models of this machine, configured ones, a few of each provider with a key.
+"""The choices of the model picker: models of this machine, configured ones, a few of each provider with a key.
 
-It calls nobody unless told to refresh, and then only the OpenAI-compatible servers that are configured.
+Nothing is called unless a refresh is requested, and then only the configured OpenAI-compatible servers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
 MODELS_PER_PROVIDER = 12
 _REFRESH_TIMEOUT_S = 5.0
-# Entries of LiteLLM's table that are no everyday chat model, and dated copies of those that are.
+# Entries of LiteLLM's table that are not everyday chat models, and dated copies of those that are.
 _SPECIAL = re.compile(
     r"(?i)audio|realtime|search|computer-use|deep-research|tts|embed|guard|moderation|image|vision-preview|robotics"
     r"|transcri|container|^ft:|instruct|lyria|learnlm|exp-|safeguard|-fim|omni|cyber|customtools"
@@ -37,7 +37,7 @@ _DATED = re.compile(r"(-|@)(20\d{6}|20\d\d-\d\d-\d\d|\d{4})$")
 
 
 async def list_models(settings: ModelsSettings, *, refresh: bool) -> list[ModelInfo]:
-    """Each id once, the models of this machine first, then by provider in the order of the configuration."""
+    """Each id once: first the models of this machine, then by provider in the order of the configuration."""
     names = list(settings.providers) + [name for name in KNOWN_PROVIDERS if name not in settings.providers]
     own = await asyncio.to_thread(_on_this_machine, settings)
     found = {one: ModelInfo(one, LOCAL, local=True, tools=True) for one in own}
@@ -62,7 +62,7 @@ def _on_this_machine(settings: ModelsSettings) -> list[str]:
 
 
 async def _usual_models(name: str, provider: ProviderSettings) -> list[str]:
-    """The newest everyday chat models of a provider whose key is there, from LiteLLM's own table."""
+    """The newest everyday chat models of a provider with a key, from LiteLLM's table."""
     known = known_provider(name)
     if known is None or provider.base_url is not None or not has_key(known, provider.api_key):
         return []
@@ -84,13 +84,13 @@ def _chat_models(table: Mapping[str, Mapping[str, Any]], known: KnownProvider) -
 
 
 def _newest_first(name: str) -> tuple[list[float], int, str]:
-    """The larger version number first, the shorter name before its variants. The table knows no dates."""
+    """Larger version numbers first, shorter names before their variants. The table has no dates."""
     numbers = [-float(number) for number in re.findall(r"\d+(?:\.\d+)?", re.sub(r"(\d)-(\d)", r"\1.\2", name))]
     return (numbers or [0.0]), len(name), name
 
 
 async def _served(settings: ModelsSettings) -> dict[str, list[str]]:
-    """What each configured server says it has; one that does not answer has nothing to say."""
+    """The models that each configured server lists; none for a server that does not answer."""
     named = {name: provider for name, provider in settings.providers.items() if provider.base_url is not None}
     answers = await asyncio.gather(*(_ask(name, provider) for name, provider in named.items()))
     return dict(zip(named, answers, strict=True))

@@ -12,7 +12,7 @@ FORBID_VARIABLE = "ONYX_FORBID_PROVIDERS"
 
 
 def check_allowed(base_url: str | None, provider_title: str) -> None:
-    """Raises: ModelError (refused) where the switch is on and the address is not on this machine."""
+    """Raises: ModelError (refused) if the switch is on and the address is not on this machine."""
     if os.environ.get(FORBID_VARIABLE, "") in ("", "0") or (base_url is not None and is_loopback(base_url)):
         return
     raise ModelError(

@@ -1,4 +1,4 @@
-"""Onyx's messages and tools in OpenAI's form, the one place where that form is written. It sends nothing.
+"""Onyx's messages and tools in OpenAI's form; the only place that writes it.
 
 Source: OpenAI, "Chat Completions" (messages, tools, tool_calls, image_url).
 """
@@ -19,9 +19,10 @@ _EMPTY_PARAMETERS = {"type": "object", "properties": {}}
 def openai_messages(request: ModelRequest, *, pictures: bool = False) -> list[dict[str, Any]]:
     """The system prompt, if there is one, then the conversation, with its pictures for a model that can see them.
 
-    No text holds half of a surrogate pair: no request could be sent with it, and the session would be lost for good.
+    Halves of surrogate pairs are removed from all texts: no request could be sent with them, and the session would be
+    lost.
 
-    A result cannot hold a picture in this form: those of one reply's results follow them in a message of their own.
+    Results cannot hold pictures in this form: the pictures of one reply's results follow in a separate message.
     """
     made: list[dict[str, Any]] = [{"role": "system", "content": whole_text(request.system)}] if request.system else []
     names: dict[str, str] = {}
@@ -54,7 +55,7 @@ def openai_tools(tools: Sequence[ToolDefinition]) -> list[dict[str, Any]]:
 
 
 def in_words(message: Message) -> Message:
-    """The message for a model that sees nothing: a line stands for its pictures."""
+    """The message for a model that cannot see: a line replaces its pictures."""
     if not message.attachments:
         return message
     count = len(message.attachments)

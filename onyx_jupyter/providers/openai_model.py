@@ -1,7 +1,7 @@
-"""A model behind a server that speaks OpenAI's protocol: one streamed call per request. It never retries.
+"""A model behind a server that speaks OpenAI's protocol: one streamed call per request, without retries.
 
-It stands beside LiteLLM for servers of one's own: those need no key, no price and no translation, and get answers for
-many sessions at once without the library's cost for each chunk.
+Self-hosted servers need no LiteLLM: no key, no price, no translation. Without the library's cost per chunk they can
+answer many sessions at once.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class OpenAIModel(EndpointModel):
             messages = openai_messages(request, pictures=self.sees(request))
             body |= {"messages": messages, "tools": openai_tools(request.tools) or None}
         if request.guidance is not None and way != "not at all":
-            # Whoever begins anew may write words first: there a stop would end the answer where its block begins.
+            # A server that starts anew may write words first: a stop would then end the answer where its block begins.
             body["messages"] = [*body["messages"], {"role": "assistant", "content": request.guidance.begun}]
             body |= {"stop": list(request.guidance.stop) or None, **FIELDS[way]}
         return {name: value for name, value in body.items() if value is not None}

@@ -1,6 +1,6 @@
-"""OpenAI's chat completions over HTTP, streamed, without a library in between. It builds no request and keeps no state.
+"""OpenAI's chat completions over HTTP, streamed, without a client library.
 
-Whatever has arrived together is handed on together, so that many answers at once cost a server few steps each.
+Bytes that arrive together are handed on together, so that many answers at once cost a server few steps each.
 Source: OpenAI, "Chat Completions" (stream); WHATWG HTML, "Server-sent events" (the `data` lines).
 """
 
@@ -24,7 +24,7 @@ _DONE = b"[DONE]"
 
 
 class HttpFailure(Exception):
-    """An answer that is none; named as error_map reads it: `body` is the provider's `error` object."""
+    """A failed answer, with the attributes that error_map reads: `body` is the provider's `error` object."""
 
     def __init__(self, status_code: int | None, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
         super().__init__(str(body.get("message") or f"HTTP {status_code}"))
@@ -34,7 +34,7 @@ class HttpFailure(Exception):
 
 
 async def new_client() -> httpx.AsyncClient:
-    """A client for any number of answers at once; loading its certificates takes a while, so in a thread."""
+    """A client for any number of answers at once; created in a thread, since loading certificates is slow."""
     return await asyncio.to_thread(_client)
 
 
@@ -82,7 +82,7 @@ async def _chunks(response: httpx.Response) -> AsyncIterator[ChatChunk]:
 
 
 def _objects(lines: list[bytes]) -> tuple[list[dict[str, Any]], Exception | None]:
-    """What the lines say, up to the first that cannot be read: what came before it counts."""
+    """The objects in the lines, up to the first that cannot be read: what came before it counts."""
     objects: list[dict[str, Any]] = []
     for line in lines:
         try:
@@ -127,7 +127,7 @@ def _merged(objects: list[dict[str, Any]]) -> ChatChunk:
 
 
 def _thought(delta: Mapping[str, Any]) -> str:
-    """vLLM, SGLang, llama.cpp and DeepSeek have the one name, Ollama and OpenRouter the other; some send both."""
+    """vLLM, SGLang, llama.cpp and DeepSeek use one name, Ollama and OpenRouter the other; some send both."""
     thought = delta.get("reasoning_content") or delta.get("reasoning")
     return thought if isinstance(thought, str) else ""
 
@@ -149,7 +149,7 @@ def _usage(reported: Mapping[str, Any] | None) -> Usage | None:
 
 
 def _whole(answer: Any) -> dict[str, Any]:
-    """An answer of a server that does not stream, as the one chunk of a stream."""
+    """The answer of a server that does not stream, as a single chunk."""
     if not isinstance(answer, dict) or answer.get("error"):
         raise HttpFailure(None, error_object(json.dumps(answer).encode()), {})
     choices = [choice | {"delta": choice.get("message")} for choice in answer.get("choices") or ()]
@@ -157,7 +157,7 @@ def _whole(answer: Any) -> dict[str, Any]:
 
 
 async def _body(response: httpx.Response) -> bytes:
-    """What came, within bounds: a page of HTML may be of any size."""
+    """The body, up to a limit: an HTML page may have any size."""
     body = b""
     async for data in response.aiter_bytes():
         body += data
@@ -167,7 +167,7 @@ async def _body(response: httpx.Response) -> bytes:
 
 
 def error_object(body: bytes) -> dict[str, Any]:
-    """OpenAI's `error` object where there is one; else the body's own words."""
+    """OpenAI's `error` object if there is one, else the text of the body."""
     try:
         found = json.loads(body)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Opens models by their id and lists what can be chosen. It holds the running local models, and how others think.
+"""Opens models by id and lists the choices. It owns the running local models and the models' thinking habits.
 
-`local/…` runs here; a name that LiteLLM knows goes there; any other name needs a baseUrl and is taken for an
+`local/…` runs here; a name that LiteLLM knows goes to LiteLLM; any other name needs a baseUrl and is treated as an
 OpenAI-compatible server.
 """
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 
 class ProviderModels:
-    """protocols.Models over everything that the settings reach."""
+    """protocols.Models over everything that the settings make available."""
 
     def __init__(
         self, settings: ModelsSettings, *, clock: Clock | None = None, continuing: Continuation | None = None
     ) -> None:
-        """`continuing` is what was found out about servers; it outlasts the settings."""
+        """`continuing` is what was found out about servers; it outlives the settings."""
         self._settings = settings
         self._continuing = continuing or Continuation()
         self._client: asyncio.Task[httpx.AsyncClient] | None = None
@@ -66,11 +66,11 @@ class ProviderModels:
         return await list_models(self._settings, refresh=refresh)
 
     async def warm(self) -> None:
-        """Gets ready what the default model needs, and nothing else: the provider library may never be wanted."""
+        """Prepares what the default model needs, and nothing else: the provider library may never be needed."""
         try:
             model = self.open(self._settings.default_model)
         except ModelError:
-            return  # who asks it will read why
+            return  # the first request reports why
         if isinstance(model, OpenAIModel):
             await self._connections()
             await price_table()
@@ -78,18 +78,18 @@ class ProviderModels:
             await load_litellm()
 
     async def let_go(self, path: Path) -> bool:
-        """Ends the process that has this file open, unless it answers just now; whether nobody uses the file."""
+        """Ends the process that has this file open, unless it is answering; returns whether the file is unused now."""
         return await self._local_servers.let_go(path)
 
     async def close(self) -> None:
-        """Ends the local models' processes and closes the kept connections."""
+        """Ends the local models' processes and closes the connections."""
         await self._local_servers.close()
         if self._client is not None:
             await (await self._client).aclose()
         await close_litellm()
 
     async def _connections(self) -> httpx.AsyncClient:
-        """One client for all servers of one's own, made when the first answer needs it."""
+        """One client for all self-hosted servers, created for the first answer that needs it."""
         if self._client is None:
             self._client = asyncio.create_task(new_client(), name="onyx connections")
         return await asyncio.shield(self._client)

@@ -1,4 +1,4 @@
-"""A model that makes failed calls again and leaves a broken provider alone. It never asks twice for what was shown."""
+"""A model that retries failed calls and pauses a broken provider. Nothing that was shown is requested again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WHAT_HAPPENED = {
 
 @dataclass(frozen=True, slots=True)
 class Resilience:
-    """How much failure is put up with."""
+    """How failures are handled."""
 
     retry: RetryPolicy
     breaker: BreakerPolicy
@@ -39,7 +39,7 @@ class Resilience:
 
 
 class ResilientModel:
-    """The model within, with retries before the first word and a circuit breaker; `title` names its provider."""
+    """Wraps a model with retries before the first word and a circuit breaker; `title` names its provider."""
 
     def __init__(self, model: Model, title: str, breaker: CircuitBreaker, resilience: Resilience) -> None:
         self._model = model
@@ -77,7 +77,7 @@ class ResilientModel:
             if is_outage(error):
                 self._breaker.failed(admission, self._resilience.breaker)
             else:
-                self._breaker.succeeded()  # a provider that says no is there
+                self._breaker.succeeded()  # a provider that refuses is reachable
             raise
         finally:
             self._breaker.release(admission)
@@ -104,7 +104,7 @@ class ResilientModel:
             await waits.sleep(wait_s)
 
     async def _call(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """One call. An answer without a word and without a tool call is none, whatever was thought."""
+        """One call. An answer with neither words nor a tool call counts as none, even if it has thoughts."""
         said = ""
         async with closing(self._model.stream(request)) as events:
             async for event in events:

@@ -1,4 +1,4 @@
-"""When a failed call of a provider is made again, and how long to wait before. It never waits or calls itself."""
+"""When a failed call to a provider is retried, and after what wait."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OUTAGES = frozenset({"rate_limit", "timeout", "unavailable", "bad_response"})
 
 @dataclass(frozen=True, slots=True)
 class RetryDelays:
-    """How to wait, and a number in [0, 1) that spreads the waits; a test puts its own in."""
+    """How to wait, and a random number in [0, 1) to spread the waits; tests replace both."""
 
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     chance: Callable[[], float] = random.random
@@ -23,15 +23,15 @@ class RetryDelays:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """`attempts` counts all calls, the first one too."""
+    """`attempts` counts all calls, including the first."""
 
     attempts: int = 3
     max_wait_s: float = 30.0
 
     def wait_s(self, error: ModelError, calls_made: int, chance: float) -> float | None:
-        """Seconds until the next call; None where there should be none.
+        """Seconds until the next call; None if there should be none.
 
-        A provider's own wish is the least; one beyond `max_wait_s` is not waited for.
+        The wait that a provider asks for is the minimum; one beyond `max_wait_s` is not waited for.
         Source: M. Brooker, "Exponential Backoff And Jitter" (full jitter).
         """
         if not is_outage(error) or calls_made >= self.attempts or self.asks_too_much(error):
@@ -40,10 +40,10 @@ class RetryPolicy:
         return max(jittered_s, error.retry_after_s or 0.0)
 
     def asks_too_much(self, error: ModelError) -> bool:
-        """Whether the provider wants a longer wait than anybody should sit through."""
+        """Whether the provider asks for a longer wait than is acceptable."""
         return error.retry_after_s is not None and error.retry_after_s > self.max_wait_s
 
 
 def is_outage(error: ModelError) -> bool:
-    """Whether the provider failed, rather than said no to this one request: then it may be well again later."""
+    """Whether the provider failed, rather than refused this one request: it may work again later."""
     return error.code in _OUTAGES and not error.permanent

@@ -1,4 +1,4 @@
-"""What the providers need to know, as plain values. Where the values come from is the configuration's business."""
+"""The settings of the providers as plain values; the configuration fills them in."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ToolMode = Literal["auto", "native", "json", "cell"]
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
-    """One provider. `models` are ids without the provider's prefix that the model list should show.
+    """One provider. `models` are ids, without the provider's prefix, to show in the model list.
 
     `context_window` is in tokens, `vision` says whether the models see pictures.
-    None: as the provider library knows it.
+    None: use what the provider library knows.
     """
 
     api_key: str | None = field(default=None, repr=False)
@@ -29,8 +29,8 @@ class ProviderSettings:
 @dataclass(frozen=True, slots=True)
 class ModelsSettings:
     """All providers by name, and how the local models run. `local_threads` None: as many as there are cores;
-    `local_folders` hold the files of those that were fetched, `local_saved_in` what a process leaves to its next start.
-    `default_model` is empty where none is configured.
+    `local_folders` hold the fetched files, `local_saved_in` what a process saves for its next start.
+    `default_model` is empty if none is configured.
     """
 
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)

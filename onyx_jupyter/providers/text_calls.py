@@ -1,4 +1,4 @@
-"""Tool calls that a model writes as text, though it was offered tools. An answer that merely holds one stays an answer.
+"""Tool calls that a model writes as text, though it was offered tools. An answer that merely contains one is unchanged.
 
 The whole text has to be the call, bare, in `<tool_call>` tags or in one fence, and name a tool that was offered.
 """
@@ -33,22 +33,22 @@ class TextCalls:
         self.begin_again()
 
     def begin_again(self) -> None:
-        """Forgets what came: it was no part of the answer."""
+        """Discards the input so far: it was not part of the answer."""
         self._pieces: list[str] = []
         self._head = ""
         self._talking = not self._offered
 
     @property
     def held(self) -> str:
-        """What was held back so far."""
+        """The text held back so far."""
         return "".join(self._pieces)
 
     def feed(self, piece: str) -> str:
-        """The next piece; what has turned out to be words."""
+        """Takes the next piece; returns what has turned out to be words."""
         if self._talking:
             return piece
         self._pieces.append(piece)
-        if len(self._head) >= _HEAD_CHARS:  # it began as a call does
+        if len(self._head) >= _HEAD_CHARS:  # it began like a call
             return ""
         self._head += piece
         if self._may_be_a_call():
@@ -58,7 +58,7 @@ class TextCalls:
         return said
 
     def finish(self) -> tuple[str, tuple[ToolCall, ...]]:
-        """What was held back and is no call, or the calls that it is."""
+        """The text held back if it is not a call, or the calls that it contains."""
         calls = () if self._talking else self._calls()
         return ("", calls) if calls else (self.held, ())
 
@@ -88,7 +88,7 @@ class TextCalls:
         return tuple(calls) if len(calls) == len(read) <= MAX_CALLS else ()
 
     def _call(self, action: Any) -> ToolCall | None:
-        """None for anything but a call of an offered tool, and nothing beside it."""
+        """None for anything except a call of an offered tool with nothing beside it."""
         name = action.get("name") if isinstance(action, dict) else None
         if not isinstance(name, str) or name not in self._offered:
             return None
@@ -104,7 +104,7 @@ class TextCalls:
 
 
 def _tagged(text: str) -> list[Any]:
-    """What stands in the tags, one behind the other; the last may lack its end. Raises: ValueError."""
+    """The contents of the tags, one after another; the last may be unclosed. Raises: ValueError."""
     read: list[Any] = []
     at = 0
     while at < len(text):

@@ -1,8 +1,8 @@
-"""Tells what a model thinks from what it answers, while both stream in. It shows and keeps neither.
+"""Separates a model's thoughts from its answer while both stream in.
 
-Thoughts come in a field of their own, or in the text: between `<think>` and `</think>` at its beginning, or before a
-`</think>` alone where the chat template has written the opening tag into the prompt. Nothing tells such a text from an
-answer before its end: of a model that is known for it all of it is held back till then, else it is taken back.
+Thoughts come in a separate field or in the text: between `<think>` and `</think>` at its beginning, or before a lone
+`</think>` if the chat template has written the opening tag into the prompt. Such a text looks like an answer until the
+closing tag: if the model is known for it, all of it is held back until then, otherwise it is taken back.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from onyx_jupyter.protocols import ModelEvent, TextDelta, TextWasThought, Though
 _OPEN, _CLOSE = "<think>", "</think>"
 _TAG = re.compile(f"{_OPEN}|{_CLOSE}")
 _BEGUN = re.compile("|".join(f"{tag[:length]}\\Z" for tag in (_OPEN, _CLOSE) for length in range(len(tag) - 1, 0, -1)))
-# Whose templates open the tag themselves: DeepSeek-R1 with its distillates, QwQ, Qwen3-…-Thinking and the like.
+# Models whose templates open the tag: DeepSeek-R1 with its distillates, QwQ, Qwen3-…-Thinking and the like.
 _THINKS_SILENTLY = re.compile(r"deepseek-r1|r1-distill|qwq|thinking", re.IGNORECASE)
 _FENCE_CHARS = 16
 
 
 @dataclass
 class ThinkingHabit:
-    """Whether a model begins to think without a tag: by its name at first, later as its last answer showed."""
+    """Whether a model begins to think without a tag: guessed from its name, then learned from its last answer."""
 
     is_silent: bool = False
 
@@ -34,20 +34,20 @@ class ThinkingHabit:
 
 
 class ThoughtSplitter:
-    """One answer: feed it the pieces, cut anywhere, then finish it once. It keeps the model's habit up to date."""
+    """Splits one answer: feed it the pieces, split anywhere, then finish it once. It updates the model's habit."""
 
     def __init__(self, habit: ThinkingHabit) -> None:
         self._habit = habit
         self._state: Literal["beginning", "thinking", "unsure", "silent", "closed", "answering"] = "beginning"
         self._held = ""  # what may become a tag
-        self._blanks: list[str] = []  # those in front of all, later those that may be a thought's last
+        self._blanks: list[str] = []  # the leading ones, later those that may end a thought
         self._silent: list[str] = []
         self._code = _Code()
         self._comes_apart = False
         self._has_thought = False
 
     def feed(self, text: str, thought: str = "") -> Iterator[ModelEvent]:
-        """What has become certain; `thought` came in a field of its own, so that the text needs no tags."""
+        """Returns what has become certain; `thought` came in a separate field, so that the text needs no tags."""
         if thought:
             yield from self._apart()
             yield ThoughtDelta(thought)
@@ -55,7 +55,7 @@ class ThoughtSplitter:
         yield from self._read(at_end=False)
 
     def finish(self, *, is_whole: bool) -> Iterator[ModelEvent]:
-        """What was held back; of an answer that broke off, what may have been thought counts as that."""
+        """What was held back; if the answer broke off, text that may be a thought counts as one."""
         yield from self._read(at_end=True)
         if self._state == "silent":
             text = "".join(self._silent)
@@ -107,7 +107,7 @@ class ThoughtSplitter:
             self._state, self._held = "unsure", blanks + text
 
     def _think(self, *, at_end: bool) -> Iterator[ModelEvent]:
-        """In a thought that was opened: the next closing tag ends it, wherever it stands."""
+        """Inside an opened thought: the next closing tag ends it, wherever it is."""
         thought, tag, rest = self._held.partition(_CLOSE)
         if tag:
             self._state, self._held = "closed", rest
@@ -122,7 +122,7 @@ class ThoughtSplitter:
         self._blanks.append(thought[len(words) :])
 
     def _look_for_close(self, *, at_end: bool) -> Iterator[ModelEvent]:
-        """Where no tag was opened: a closing one outside of code, with a blank or nothing behind it, is meant."""
+        """No tag was opened: a closing one counts if it is outside of code and followed by a blank or the end."""
         while tag := _TAG.search(self._held):
             before, following = self._held[: tag.start()], self._held[tag.end() : tag.end() + 1]
             if not following and not at_end:
@@ -132,7 +132,7 @@ class ThoughtSplitter:
                 yield from self._close(before)
                 self._held = self._held[tag.end() :]
                 return
-            if tag[0] == _OPEN and self._state == "unsure":  # an answer about tags: none in it is meant
+            if tag[0] == _OPEN and self._state == "unsure":  # an answer about tags: none of them counts
                 self._state = "answering"
                 return
             yield from self._pass(self._held[: tag.end()])
@@ -159,7 +159,7 @@ class ThoughtSplitter:
 
 
 class _Code:
-    """Whether a text, read so far, ends inside of Markdown's code: between fences, or in a span on its line."""
+    """Whether the text so far ends inside Markdown code: between fences, or in a code span on its line."""
 
     def __init__(self) -> None:
         self._in_fence = False

@@ -1,4 +1,4 @@
-"""Puts tool calls together from the fragments in which a stream brings them, within bounds. It never judges a tool."""
+"""Assembles tool calls from the fragments of a stream, within limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import ToolCall
 
-# A model that went astray repeats itself until somebody stops it; no honest answer comes near these.
+# A model that went astray repeats itself until it is stopped; no honest answer comes near these limits.
 MAX_CALLS = 100
 MAX_ARGUMENT_CHARS = 2_000_000
 _MAX_DEPTH = 64
@@ -39,7 +39,7 @@ class _Fragment:
 
 
 class ToolCallDeltas:
-    """Collects fragments by their index; `calls()` gives the finished calls in the order of their first fragments."""
+    """Collects fragments by index; `calls()` returns the finished calls in the order of their first fragments."""
 
     def __init__(self) -> None:
         self._fragments: dict[int, _Fragment] = {}
@@ -48,9 +48,9 @@ class ToolCallDeltas:
         return bool(self._fragments)
 
     def add(self, index: int | None, call_id: str | None, name: str | None, arguments: str | None) -> None:
-        """One fragment. Without an index, a new id begins a new call and everything else continues the last one.
+        """Adds a fragment. Without an index, a new id begins a new call and anything else continues the last one.
 
-        Raises: ModelError (bad_response) where there are more calls than `MAX_CALLS`.
+        Raises: ModelError (bad_response) if there are more calls than `MAX_CALLS`.
         """
         key = index if index is not None else self._implied_index(call_id)
         if key not in self._fragments and len(self._fragments) >= MAX_CALLS:
@@ -58,7 +58,7 @@ class ToolCallDeltas:
             raise ModelError("bad_response", message, hint="Ask again in other words, or choose another model.")
         fragment = self._fragments.setdefault(key, _Fragment())
         fragment.id = fragment.id or call_id or ""
-        # Some servers repeat the name in every fragment, so it is taken once and not appended.
+        # Some servers repeat the name in every fragment, so it is set once and not appended.
         fragment.name = fragment.name or name or ""
         fragment.add(arguments or "")
 
@@ -73,7 +73,7 @@ class ToolCallDeltas:
 
 
 def tool_call(call_id: str, name: str, raw_arguments: str) -> ToolCall:
-    """A call from raw arguments: no text means none; what is no JSON object is kept as `malformed`."""
+    """A call from raw arguments: no text means none; anything that is not a JSON object is kept as `malformed`."""
     call_id = call_id or new_call_id()
     if not raw_arguments.strip():
         return ToolCall(call_id, name, {})
@@ -87,7 +87,7 @@ def tool_call(call_id: str, name: str, raw_arguments: str) -> ToolCall:
 
 
 def _is_too_deep(arguments: dict[str, Any]) -> bool:
-    """Whoever goes through them later goes down once for each level."""
+    """Whether they are nested too deeply for code that recurses into them."""
     level: list[Any] = [arguments]
     for _ in range(_MAX_DEPTH):
         level = [
@@ -102,10 +102,10 @@ def _is_too_deep(arguments: dict[str, Any]) -> bool:
 
 
 def _refuse_constant(name: str) -> None:
-    """NaN and Infinity are no JSON: written down they would make the transcript's line unreadable for others."""
+    """NaN and Infinity are not JSON: other programs could not read the transcript's line."""
     raise ValueError(f"{name} is no JSON")
 
 
 def new_call_id() -> str:
-    """An id for a call whose provider gave none; unique in any conversation."""
+    """An id, unique in any conversation, for a call whose provider gave none."""
     return f"call_{uuid.uuid4().hex[:24]}"

@@ -1,1 +1,1 @@
-"""Finding text again, by words and by meaning: chunks, the index, ranking. What is indexed lies elsewhere, as files."""
+"""Finds text by words and by meaning: chunks, the index, ranking. The indexed texts themselves are files elsewhere."""

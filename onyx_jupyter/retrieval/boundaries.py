@@ -1,4 +1,4 @@
-"""Where a text may be cut: after a sentence, a line, a clause, a word, a character. It never looks at Markdown."""
+"""Where a text may be cut: after a sentence, a line, a clause, a word, a character. It knows nothing of Markdown."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from onyx_jupyter.text_tokens import token_weight
 
 Boundaries = Callable[[str], Sequence[int]]
 
-# A full stop after one of these ends no sentence. Single letters (initials, "z. B.") and one or two digits (German
-# ordinals, numbered items) are known by their form.
+# A full stop after one of these does not end a sentence. Single letters (initials, "z. B.") and one or two digits
+# (German ordinals, numbered items) are recognized by their form.
 _ABBREVIATION_WORDS = """
 abs al approx apr art asst aug bd betr bzw ca capt cf ch chap co col corp dec dept dr ed eds eq eqs etc evtl ex exp
 feb fig figs ggf gen gov hr hrsg inc incl inkl jan jr jul jun lt ltd max mfg mgr min misc mme mr mrs ms mt nov nr
@@ -21,8 +21,8 @@ zb zzt
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_WORDS.split())
 _SENTENCE_END = re.compile(
-    r"""[.!?…]+["'”’»)\]]*(?=\s)"""  # scripts that put a space behind it
-    r"""|[。！？｡．]+[」』”’）】》]*"""  # Chinese and Japanese, which put none
+    r"""[.!?…]+["'”’»)\]]*(?=\s)"""  # scripts with a space after it
+    r"""|[。！？｡．]+[」』”’）】》]*"""  # Chinese and Japanese, without a space
     r"""|[।॥؟۔]+"""  # Devanagari, Arabic, Urdu
 )
 _CLAUSE_END = re.compile(r"[,;:–—](?=\s)|[，；：、،]")
@@ -33,11 +33,11 @@ _LONGEST_WORD = 24
 _LEAST_WEIGHT_OF_A_CHARACTER = 0.25
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f")
 _LONGEST_CLUSTER = 32
-_PIECES_OF_A_RUN = 5  # of words without punctuation: small enough that a chunk can repeat the last of them
+_PIECES_OF_A_RUN = 5  # of words without punctuation: small enough that a chunk can repeat the last one
 
 
 def sentence_starts(text: str) -> Sequence[int]:
-    """Where a sentence begins, the first one left out; abbreviations, decimals and ordinals end none."""
+    """The start of each sentence but the first; abbreviations, decimals and ordinals end none."""
     return [
         _next_word(text, end.end())
         for end in _SENTENCE_END.finditer(text)
@@ -46,12 +46,12 @@ def sentence_starts(text: str) -> Sequence[int]:
 
 
 def line_starts(text: str) -> Sequence[int]:
-    """Where a line begins, the first one left out."""
+    """The start of each line but the first."""
     return [match.end() for match in re.finditer(r"\n", text)]
 
 
 def clause_starts(text: str) -> Sequence[int]:
-    """Where a part of a sentence begins, behind a comma or its like."""
+    """The start of each clause, after a comma or a similar mark."""
     return [_next_word(text, end.end()) for end in _CLAUSE_END.finditer(text)]
 
 
@@ -60,7 +60,7 @@ LINES: Sequence[Boundaries] = (line_starts, sentence_starts, clause_starts)
 
 
 def pieces(text: str, start: int, end: int, max_tokens: int, by: Sequence[Boundaries]) -> Iterator[tuple[int, int]]:
-    """The characters `start` to `end`, cut into parts of at most that size at the first kind of boundary that helps."""
+    """Splits `start` to `end` into parts of at most `max_tokens`, at the first kind of boundary that helps."""
     part = text[start:end]
     if token_weight(part) <= max_tokens:
         yield start, end
@@ -92,7 +92,7 @@ def _next_word(text: str, position: int) -> int:
 
 
 def _word_pieces(text: str, start: int, end: int, max_tokens: int) -> Iterator[tuple[int, int]]:
-    """Cut between words, and within one that is too long by itself."""
+    """Cuts between words, and within a word that is too long by itself."""
     longest = int(max_tokens / _LEAST_WEIGHT_OF_A_CHARACTER) + 1
     while start < end:
         stop = start + _fitting(text[start : min(end, start + longest)], max_tokens)
@@ -104,7 +104,7 @@ def _word_pieces(text: str, start: int, end: int, max_tokens: int) -> Iterator[t
 
 
 def _fitting(text: str, max_tokens: int) -> int:
-    """The most characters from the beginning that are not too much; one at least."""
+    """The longest prefix that is not too heavy, in characters; at least one."""
     low, high = 1, len(text)
     while low < high:
         middle = (low + high + 1) // 2
@@ -116,7 +116,7 @@ def _fitting(text: str, max_tokens: int) -> int:
 
 
 def _before_cluster(text: str, start: int, stop: int) -> int:
-    """Not between a letter and its accent, nor within a joined emoji; a longer heap of marks is cut all the same."""
+    """Never cuts between a letter and its accent, nor within a joined emoji, unless the cluster is too long."""
     for place in range(stop, max(start, stop - _LONGEST_CLUSTER), -1):
         if not (unicodedata.combining(text[place]) or text[place] in _JOINERS or text[place - 1] == "\u200d"):
             return place

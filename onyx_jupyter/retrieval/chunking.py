@@ -1,4 +1,4 @@
-"""Cuts a text into passages that can be found on their own. It never reads a file and knows no index."""
+"""Cuts a text into passages that can be found on their own."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from onyx_jupyter.text_tokens import token_weight
 HEADING_SEPARATOR = " › "
 CONTEXT_SEPARATOR = " · "
 _WORD = re.compile(r"\w")
-_RULES = 2  # counted up whenever the same text and size give other chunks
+_RULES = 2  # incremented whenever the same text and size yield other chunks
 _MOST_CONTEXT_CHARS = 300
-# `%B` would be in the machine's language.
+# `%B` would depend on the machine's locale.
 _MONTHS = (
     "January",
     "February",
@@ -37,7 +37,7 @@ _MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class ChunkSize:
-    """In tokens as `text_tokens` counts them; the overlap is what a chunk repeats of the one before, at most."""
+    """In tokens as `text_tokens` counts them; the overlap is the most that a chunk repeats of the one before."""
 
     max_tokens: int = 400
     overlap_tokens: int = 80
@@ -53,20 +53,20 @@ CHILD_SIZE = ChunkSize(256, 51)
 
 
 def fingerprint(*sizes: ChunkSize) -> str:
-    """Changes whenever the same text would be cut otherwise, so that what was indexed before is known to be old."""
+    """Changes whenever the same text would be cut differently, so that old index entries are recognized."""
     return f"rules {_RULES}: " + ", ".join(f"{size.max_tokens}/{size.overlap_tokens}" for size in sizes)
 
 
 def chunk_markdown(text: str, *, title: str = "", day: date | None = None, size: ChunkSize = NOTE_SIZE) -> list[Chunk]:
-    """By headings first, then by paragraphs, items, fences and rows; only what is too long by itself is cut within.
+    """Cuts by headings first, then by paragraphs, items, fences and rows; only parts that are too long are cut within.
 
-    A chunk lies under one heading path, which stands in its context behind `day` and `title`.
+    A chunk is under one heading path, which is in its context after `day` and `title`.
     """
     return _Cut(text, title, day, markdown=True).chunks(size)
 
 
 def chunk_plain(text: str, *, title: str = "", day: date | None = None, size: ChunkSize = NOTE_SIZE) -> list[Chunk]:
-    """By paragraphs, and a long one by sentences."""
+    """Cuts by paragraphs, and long paragraphs by sentences."""
     return _Cut(text, title, day, markdown=False).chunks(size)
 
 
@@ -90,7 +90,7 @@ def passage_context(title: str = "", headings: Sequence[str] = (), day: date | N
 
 
 def day_words(day: date) -> str:
-    """As it stands in a file's name and as a person asks for it."""
+    """The day as written in file names and as a user writes it."""
     return f"{day.isoformat()}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
@@ -104,7 +104,7 @@ class _Atom:
 
 
 class _Cut:
-    """One text under the knife; offsets are into the text with `\\n` at its lines' ends."""
+    """One text being cut; offsets are into the text with `\\n` as its line ending."""
 
     def __init__(self, text: str, title: str, day: date | None, *, markdown: bool) -> None:
         self._text = text.replace("\r\n", "\n")
@@ -130,9 +130,9 @@ class _Cut:
         return found
 
     def _sections(self) -> Iterator[list[Block]]:
-        """Headings with what stands below them. One with nothing below goes with what follows if that is under it.
+        """Headings with the text below them. A heading without text joins what follows if that is under it.
 
-        Others with nothing below are a section together: what follows would be found and cited as if it were theirs.
+        Other headings without text form a section of their own: else what follows would be found and cited as theirs.
         """
         empty: list[Block] = []
         section: list[Block] = []
@@ -158,7 +158,7 @@ class _Cut:
         ]
 
     def _packed(self, atoms: Sequence[_Atom], size: ChunkSize) -> Iterator[tuple[int, list[_Atom]]]:
-        """As many atoms as fit, and where their chunk begins: before the first of them, where it overlaps."""
+        """Groups of as many atoms as fit, and where each chunk begins: before its first atom if it overlaps."""
         start, group, weight = atoms[0].start, [atoms[0]], self._weight(atoms[0].start, atoms[0].end)
         for atom in atoms[1:]:
             added = self._weight(group[-1].end, atom.end)
@@ -172,7 +172,7 @@ class _Cut:
         yield start, group
 
     def _overlap_start(self, start: int, group: Sequence[_Atom], following: _Atom, size: ChunkSize) -> int:
-        """The earliest beginning of an atom or a sentence that repeats no more than is allowed and still fits."""
+        """The earliest start of an atom or a sentence that repeats no more than allowed and still fits."""
         last = group[-1]
         points = [atom.start for atom in group[1:]]
         if last.block.kind == "prose":
@@ -211,6 +211,6 @@ class _Cut:
 
 
 def _leads_to(section: Sequence[Block], heading: Block) -> bool:
-    """Whether the last heading of the section, if it has one, is among those above `heading`."""
+    """Whether the last heading of the section, if any, is among the ancestors of `heading`."""
     above = next((block.headings for block in reversed(section) if block.kind == "heading"), ())
     return not above or (len(above) < len(heading.headings) and heading.headings[: len(above)] == above)

@@ -1,4 +1,4 @@
-"""Cuts a conversation into passages: a turn is one, found with what was said before it. It reads no transcript."""
+"""Cuts a conversation into passages: each turn is one, found together with what was said before it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_CHARS_OF_A_TURN_BEFORE = 400
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side said; `line` is the place in its source that leads back to it, counted from 1."""
+    """What one side said; `line` is its place in the source, counted from 1."""
 
     speaker: str
     text: str
@@ -25,7 +25,7 @@ class Turn:
 def chunk_turns(
     turns: Sequence[Turn], *, title: str = "", day: date | None = None, size: ChunkSize = NOTE_SIZE
 ) -> list[Chunk]:
-    """One chunk a turn, or several of a long one, each with what was said in the two turns before."""
+    """One chunk per turn, or several for a long one, each with the two turns before as context."""
     context = passage_context(title, (), day)
     said: list[str] = []
     chunks: list[Chunk] = []

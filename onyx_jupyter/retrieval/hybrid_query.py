@@ -1,4 +1,4 @@
-"""A search of the index on its two legs, by meaning and by words, of one state of it. It never ranks what it finds."""
+"""Searches one state of the index by its two legs, meaning and words. It returns candidates without ranking them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from onyx_jupyter.storage.lance_collection import LanceCollection, TableState
 
 _QUERY_CHARS = 2_000
-# A search whose table was replaced meanwhile is done again.
+# A search is repeated if its table was replaced meanwhile.
 _TRIES = 4
 
 
 @dataclass(slots=True)
 class _ByWords:
-    """Row id → BM25, and the rows, in which view of a table with whose vectors; `problem` is why there is none.
+    """Row id → BM25 and the rows, with the table view and its embedder; `problem` says why there are none.
 
-    The view is taken out of it when the search is over: asyncio keeps what a thread returned until garbage is collected
-    for the next time, and all vectors of a table hang on it.
+    The view is dropped when the search is over: asyncio keeps a thread's result alive until the next garbage
+    collection, and the view holds all vectors of a table.
     """
 
     view: TableView | None = None
@@ -41,7 +41,7 @@ class _ByWords:
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """The query's vector, by whom it was asked for; `note` is why there is none."""
+    """The query's vector and its embedder; `note` says why there is none."""
 
     identity: EmbedderIdentity | None
     vector: Vectors | None = None
@@ -49,21 +49,21 @@ class _Meaning:
 
 
 class _Replaced(Exception):
-    """Another table serves than the one that was begun with."""
+    """The table that the search started with is no longer the serving one."""
 
 
 class HybridQuery:
-    """Both legs of one collection, in its newest view."""
+    """Both legs of one collection, on its newest view."""
 
     def __init__(self, collection: LanceCollection, vectors: IndexVectors, views: NewestView) -> None:
         self._collection = collection
         self._vectors = vectors
         self._views = views
-        self._identity: EmbedderIdentity | None = None  # whose vectors served when that was last looked at
+        self._identity: EmbedderIdentity | None = None  # the embedder whose vectors served at the last check
         self._has_looked = False
 
     async def search(self, query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
-        """Candidates, and what kept a leg away. Raises: IndexUnavailable where both were."""
+        """Candidates, and why a leg is missing, if one is. Raises: IndexUnavailable if both are."""
         for _ in range(_TRIES):
             by_words, meaning = await self._asked(query, count, only)
             try:
@@ -81,7 +81,7 @@ class HybridQuery:
         return _candidates(rows, by_words.scores, None), note
 
     async def _asked(self, query: str, count: int, only: SearchFilter) -> tuple[_ByWords, _Meaning]:
-        """Words are searched while the query is embedded, for the table that served last."""
+        """Searches words while the query is embedded for the last known serving table."""
         matching = asyncio.create_task(asyncio.to_thread(self._matching, query, count, only))
         try:
             meaning = await self._meaning(query)
@@ -155,7 +155,7 @@ class HybridQuery:
 
 
 def _served(view: TableView, state: TableState) -> TableView:
-    """The view. Raises: _Replaced where its table serves no more."""
+    """The view. Raises: _Replaced if its table no longer serves."""
     if view.name != state.name:
         raise _Replaced
     return view
@@ -172,7 +172,7 @@ def _candidates(
 
 
 def _cosines(vectors: Sequence[Vectors | None], query: Vectors | None) -> Sequence[float | None]:
-    """None where there is no vector. Each depends on its own two vectors alone, to the last bit."""
+    """None without a vector. Each cosine depends only on its own two vectors, to the last bit."""
     places = [place for place, vector in enumerate(vectors) if vector is not None]
     cosines: list[float | None] = [None] * len(vectors)
     if query is None or not places:

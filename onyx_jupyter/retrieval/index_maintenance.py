@@ -1,7 +1,7 @@
-"""What an index needs in the background: missing vectors, another embedder's vectors, tidying. It searches nothing.
+"""Maintains an index in the background: adds missing vectors, changes embedders, tidies up.
 
-One task does it, woken by what is written and asked, and by itself where something waits or has failed. Where it was
-ended, it goes on at the next call or the next start.
+A single task does it, woken by writes and searches, and by a timer if work is waiting or has failed. If it was stopped,
+it continues at the next call or the next start.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from onyx_jupyter.storage.table_view import NewestView
 
 T = TypeVar("T")
-# Without a write for so long, the index is tidied up.
+# The index is tidied after this long without a write.
 IDLE_S = 5.0
-# For so long an embedder has to stay before an index that holds another one's vectors changes over to it: one that is
-# away for a moment is no reason to embed everything.
+# An embedder must stay this long before an index with another one's vectors changes over to it: a short absence is no
+# reason to embed everything again.
 STEADY_S = 60.0
-# The same where this server has just started and the other one may only not be there yet.
+# The same if this server has just started and the other embedder may only not be available yet.
 _START_S = 600.0
-# Without a search for so long, nothing of the index stays in memory; the embedded embedder goes by then, too.
+# After this long without a search, the index's memory is released; the embedded embedder unloads by then, too.
 REST_S = 600.0
 _LOOK_S = 5.0
 _AGAIN_S = 60.0
 _FRAGMENTS = 20
-# The one that is read, and one that tidying leaves behind.
+# The current one, and one that tidying leaves behind.
 _VERSIONS = 2
 _ROWS_BEHIND = 1_000
 _POSTPONED = 5
@@ -52,9 +52,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceTimes:
-    """Seconds: of quiet before tidying, of another embedder before its vectors are made, for which old states stay.
+    """Seconds: without writes before tidying, before a change of the embedder is followed, that old states are kept.
 
-    `rest_s`: without a search before what searches hold in memory is let go.
+    `rest_s`: without a search before the memory held by searches is released.
     """
 
     idle_s: float = IDLE_S
@@ -64,9 +64,9 @@ class MaintenanceTimes:
 
 
 class IndexMaintenance:
-    """The background of one index; `note` is what is under way, for who searches meanwhile.
+    """The maintenance of one index; `note` describes the work in progress for anyone who searches meanwhile.
 
-    `waits_for` is the embedder that the index changes over to once it has stayed for long enough.
+    `waits_for` is the embedder that the index changes over to once it has stayed long enough.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class IndexMaintenance:
         self._closed = False
         self._hurry = asyncio.Event()
         self._writes = 0
-        self._tidied = -1  # what was left before the start
+        self._tidied = -1  # left from before the start
         self._scanned = (-1, float("-inf"))
         self._clean_at: float | None = None
         self._postponed = 0
@@ -107,25 +107,25 @@ class IndexMaintenance:
 
     @property
     def note(self) -> str | None:
-        """For its person; None where the index is whole."""
+        """A note for the user; None if the index is complete."""
         if self._progress:
             return self._progress
         return f"{self._missing} passages are found by words alone so far." if self._missing else None
 
     def wrote(self) -> None:
-        """Something was written: it may lack vectors, and is tidied up later."""
+        """Call after a write: vectors may be missing, and the index is tidied later."""
         self._writes += 1
         self._wake()
 
     def looked(self) -> None:
-        """Something was asked: the embedder may have changed, or be back, and there is something to let go later."""
+        """Call after a search: the embedder may have changed or be back, and memory has to be released later."""
         self._searched_at = _now()
         self._wake_in(self._times.rest_s)
         if _now() - self._looked_at >= _LOOK_S:
             self._wake()
 
     async def settled(self) -> None:
-        """Does at once what would wait for a quiet moment."""
+        """Does all pending work at once, without waiting for a quiet moment."""
         self._failed_at = float("-inf")
         self._wake()
         self._hurry.set()
@@ -136,7 +136,7 @@ class IndexMaintenance:
             self._hurry.clear()
 
     async def close(self) -> None:
-        """Ends the task; none is begun any more."""
+        """Ends the task; no new one starts."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -153,7 +153,7 @@ class IndexMaintenance:
             self._task = asyncio.create_task(self._run(), name="onyx index upkeep")
 
     def _wake_in(self, seconds: float) -> None:
-        """At the latest; each look says anew what it still waits for."""
+        """Wakes the task at the latest then; each pass sets what it still waits for."""
         at = _now() + seconds
         if self._closed:
             return
@@ -186,7 +186,7 @@ class IndexMaintenance:
             await self._rest()
 
     async def _rest(self) -> None:
-        """Lets go of what searches hold in memory when nobody has searched for long."""
+        """Releases the memory held by searches after a long time without one."""
         if self._searched_at is None:
             return
         left_s = self._searched_at + self._times.rest_s - _now()
@@ -197,7 +197,7 @@ class IndexMaintenance:
         await asyncio.to_thread(self._views.let_go)
 
     async def _with_vectors(self) -> bool:
-        """Whether the embedder did its part; one that fails keeps nobody from tidying up."""
+        """Whether the embedder worked; a failing one doesn't block tidying."""
         try:
             await self._change_over()
             await self._fill()
@@ -222,7 +222,7 @@ class IndexMaintenance:
         return _now() - self._failed_at >= _AGAIN_S
 
     async def _change_over(self) -> None:
-        """To the embedder of now, where the serving table holds another one's vectors or none."""
+        """Changes over to the current embedder if the serving table has another one's vectors or none."""
         identity = await self._vectors.current()
         serving = (await asyncio.to_thread(self._collection.state)).serving.identity
         self._collection.identity = serving if identity is None else identity
@@ -242,7 +242,7 @@ class IndexMaintenance:
                 await asyncio.to_thread(self._history.changed)
 
     async def _wait_s(self, identity: EmbedderIdentity, serving: EmbedderIdentity) -> float:
-        """For how long the index stays with the vectors that it has, although this embedder would make others."""
+        """How long the index keeps its vectors although the current embedder would make others."""
         if self.waits_for != identity:
             may_be_late = not self._has_served_mine and await self._vectors.can_be_made(serving)
             self.waits_for = identity
@@ -252,7 +252,7 @@ class IndexMaintenance:
         return max(self._waits_until - _now(), await asyncio.to_thread(self._history.wait_s))
 
     async def _fill(self) -> None:
-        """Vectors for rows that were put while no embedder answered."""
+        """Adds vectors to rows that were put while no embedder answered."""
         state = (await asyncio.to_thread(self._collection.state)).serving
         identity = state.identity
         if identity is None:
@@ -278,7 +278,7 @@ class IndexMaintenance:
             self._missing -= len(made)
 
     async def _tidy(self) -> None:
-        """When nobody has written for a moment, or has gone on writing for long; and again when old states may go."""
+        """Tidies after a pause in writing, or after long continuous writing; and again when old states may go."""
         writes, cleans = self._writes, self._clean_at is not None and _now() >= self._clean_at
         if writes != self._tidied:
             await self._pause(self._times.idle_s)
@@ -300,7 +300,7 @@ class IndexMaintenance:
             self._wake_in(max(0.0, self._clean_at - _now()))
 
     async def _index_vectors(self) -> None:
-        """By one server alone; another's commits could make it be done in vain."""
+        """Only one server does this; another's commits could make it fail."""
         if not self._is_worth_a_scan():
             return
         scanned = (self._writes, _now())
@@ -316,7 +316,7 @@ class IndexMaintenance:
         return table if state.identity and wants_vector_index(table, self._views) else None
 
     def _is_worth_a_scan(self) -> bool:
-        """Reading all rows costs who searches meanwhile: only after a write, and now and then for what others wrote."""
+        """Reading all rows slows down searches: only after a write, and now and then for other servers' writes."""
         writes, at = self._scanned
         return writes != self._writes or self._hurry.is_set() or _now() - at >= _AGAIN_S
 
@@ -325,7 +325,7 @@ class IndexMaintenance:
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[FollowingLock | None]:
-        """The lock; None where another server has it."""
+        """The lock; None if another server holds it."""
         lock = self._collection.following_lock()
         try:
             yield lock if await asyncio.to_thread(lock.take) else None
@@ -341,7 +341,7 @@ def _now() -> float:
 
 
 def _tidied(table: LanceTable, rows_behind: int, kept_s: float, *, cleans: bool) -> int:
-    """How many states of the table are left on disk."""
+    """Tidies the table. Returns how many of its states are left on disk."""
     if cleans or table.fragments() > _FRAGMENTS or table.behind("text") > rows_behind:
         table.optimise(kept_s)
     return table.versions()
@@ -350,7 +350,7 @@ def _tidied(table: LanceTable, rows_behind: int, kept_s: float, *, cleans: bool)
 def _filled(
     made: Sequence[tuple[dict[str, Any], Any]], identity: EmbedderIdentity
 ) -> Callable[[LanceTable, TableState], None]:
-    """Writes vectors into the rows that still lack one, if the table still holds vectors of that identity."""
+    """Writes vectors into rows that still lack one, if the table still has vectors of that embedder."""
 
     def work(table: LanceTable, state: TableState) -> None:
         if state.identity == identity:

@@ -1,4 +1,4 @@
-"""Vectors for what is indexed and for what is asked, checked before anything is done with them. It stores none."""
+"""Makes and validates the vectors of indexed texts and queries."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _log = logging.getLogger(__name__)
 
 
 class IndexVectors:
-    """The embeddings as the index uses them; `problem` is what failed last, None since something worked."""
+    """The embeddings as the index uses them; `problem` is the last failure, None once something has worked since."""
 
     def __init__(self, embeddings: Embeddings) -> None:
         self._embeddings = embeddings
         self.problem: str | None = None
 
     async def current(self) -> EmbedderIdentity | None:
-        """Whose vectors are made now."""
+        """The identity of the current embedder."""
         return await self._embeddings.current()
 
     async def can_be_made(self, identity: EmbedderIdentity) -> bool:
-        """Whether there is a way to such vectors, even where it leads nowhere at the moment."""
+        """Whether such vectors can be made in principle, even if not at the moment."""
         try:
             await self._embeddings.embed([], "passage", identity=identity)
         except EmbeddingError:
@@ -43,9 +43,10 @@ class IndexVectors:
         return self._embeddings.problem or "There is no embedder."
 
     async def of_passages(self, texts: Sequence[str], identity: EmbedderIdentity | None) -> list[Vectors | None]:
-        """One a text, None where there is none: a blank text, no embedder, or one that fails.
+        """One per text, None if there is none: a blank text, no embedder, or one that fails.
 
-        After a batch that failed, the others are not tried: the embedder is likely away, and they are made later.
+        After a failed batch, the remaining ones are not tried: the embedder is likely unavailable, and they are made
+        later.
         """
         made: list[Vectors | None] = [None] * len(texts)
         places = [place for place, text in enumerate(texts) if text.strip()] if identity else []
@@ -68,14 +69,14 @@ class IndexVectors:
         return made
 
     async def of_rows(self, rows: Sequence[dict[str, Any]], identity: EmbedderIdentity) -> list[Vectors | None]:
-        """One a stored row, None where there is none. Raises: EmbeddingError where not one could be made."""
+        """One per stored row, None if there is none. Raises: EmbeddingError if not a single one could be made."""
         vectors = await self.of_passages([embedded_text(row) for row in rows], identity)
         if self.problem and all(vector is None for vector in vectors):
             raise EmbeddingError(self.problem)
         return vectors
 
     async def of_query(self, query: str, identity: EmbedderIdentity) -> Vectors:
-        """(dimension,). Raises: EmbeddingError, after ten seconds too."""
+        """The query's vector, shape (dimension,). Raises: EmbeddingError, also after ten seconds."""
         try:
             async with asyncio.timeout(QUERY_S):
                 vectors = await self._embeddings.embed([_readable(query)], "query", identity=identity)
@@ -93,7 +94,7 @@ class IndexVectors:
 
 
 def _sound(vectors: Vectors, count: int, identity: EmbedderIdentity) -> Sequence[bool]:
-    """Which rows have a direction. Raises: EmbeddingError where there is not one row a text, of that dimension."""
+    """Which rows are usable vectors. Raises: EmbeddingError unless there is one row per text, of that dimension."""
     import numpy as np
 
     if vectors.shape != (count, identity.dimension):
@@ -106,7 +107,7 @@ def _sound(vectors: Vectors, count: int, identity: EmbedderIdentity) -> Sequence
 
 
 def _readable(text: str) -> str:
-    """Without halves of surrogate pairs, which no tokenizer takes."""
+    """Without lone surrogates, which no tokenizer accepts."""
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""The blocks of a Markdown text and the headings they stand under, by characters. It never cuts or renders anything.
+"""Splits a Markdown text into blocks with the headings above them, by character offsets.
 
 Source: CommonMark 0.31 (headings, fences, lists) and GitHub Flavored Markdown (tables), as far as cutting needs them.
 """
@@ -24,8 +24,8 @@ _LONGEST_UNDERLINED = 120
 class Block:
     """The characters `start` to `end`, which belong together.
 
-    `headings` are those above it, outermost first, a heading's own included. `prose` is cut at sentences where it is
-    too long, `lines` at lines. `table_head` are the column names above a table's row.
+    `headings` are those above it, outermost first, including a heading's own. If too long, `prose` is cut at sentences,
+    `lines` at lines. `table_head` holds the column names above a table row.
     """
 
     start: int
@@ -36,17 +36,17 @@ class Block:
 
 
 def markdown_blocks(text: str) -> Sequence[Block]:
-    """In their order; together they hold everything but the empty lines between them."""
+    """The blocks in order; together they cover everything but the empty lines between them."""
     return list(_Reader(text).blocks())
 
 
 def plain_blocks(text: str) -> Sequence[Block]:
-    """Paragraphs: what stands between empty lines."""
+    """Paragraphs: text between empty lines."""
     return [Block(match.start(), match.end()) for match in re.finditer(r"\S[^\n]*(?:\n[^\S\n]*\S[^\n]*)*", text)]
 
 
 class _Reader:
-    """Goes through the lines once."""
+    """Reads the lines in one pass."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -84,7 +84,7 @@ class _Reader:
                 number = end
 
     def _block(self, first: int, end: int, kind: Literal["heading", "prose", "lines"], table_head: str = "") -> Block:
-        """Of the lines `first` to `end`, counted from 0, the last one not included."""
+        """The block of the lines `first` to `end`, counted from 0, end excluded."""
         stop = self._starts[end - 1] + len(self._lines[end - 1])
         return Block(self._starts[first], stop, tuple(title for _, title in self._path), kind, table_head)
 
@@ -117,7 +117,7 @@ class _Reader:
         return number
 
     def _rows(self, head: int, end: int) -> Iterator[Block]:
-        """The head, the rule and the first row together, then each row."""
+        """The head, the rule and the first row as one block, then each row."""
         first = min(head + 3, end)
         yield self._block(head, first, "lines")
         for number in range(first, end):
@@ -146,6 +146,6 @@ class _Reader:
 
 def _opening(line: str) -> str | None:
     fence = _FENCE.match(line)
-    if fence is None or (fence[1][0] == "`" and "`" in fence[2]):  # the latter is code within a line
+    if fence is None or (fence[1][0] == "`" and "`" in fence[2]):  # the latter is inline code
         return None
     return fence[1]

@@ -1,4 +1,4 @@
-"""Passages of one source that share lines: what both hold is given once. It never compares different sources."""
+"""Removes repeats between passages of one source that share lines."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from onyx_jupyter.retrieval.snippet import hits
 
 
 def lines_of(chunk: Chunk) -> tuple[int, int]:
-    """Those that are given for it: the passage's around it, where it was cut from one."""
+    """The lines that are shown for it: those of its parent passage, if it was cut from one."""
     return chunk.parent or (chunk.start_line, chunk.end_line)
 
 
 def without_repeats(candidates: Sequence[Candidate], stems: Sequence[str]) -> list[Candidate | None]:
-    """Each without what one before it holds as well; None where nothing is left of it that was looked for.
+    """Each without what an earlier one also contains; None if nothing that matches is left.
 
-    The best stands first and keeps what it shares with others. Of the children of one parent the best stands for all.
+    Best first: the best one keeps what it shares with others, and represents all children of one parent.
     """
     kept: list[Candidate | None] = []
     by_source: dict[tuple[str, str, str], list[Chunk]] = {}
@@ -47,7 +47,7 @@ def _rest(chunk: Chunk, before: Sequence[Chunk], stems: Sequence[str]) -> Chunk 
 
 
 def _less(chunk: Chunk, other: Chunk) -> Chunk:
-    """Without what its beginning has in common with the other's end, or its end with the other's beginning."""
+    """Without the overlap of its beginning and the other's end, or of its end and the other's beginning."""
     if chunk.text in other.text:
         return replace(chunk, text="")
     if (chunk.start_line, chunk.end_line) >= (other.start_line, other.end_line):
@@ -67,6 +67,6 @@ def _less(chunk: Chunk, other: Chunk) -> Chunk:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters `one` ends with that `other` begins with."""
+    """The length of the longest end of `one` that is a beginning of `other`."""
     longest = min(len(one), len(other))
     return next((size for size in range(longest, 0, -1) if one.endswith(other[:size])), 0)

@@ -1,4 +1,4 @@
-"""How what was found is scored, put in order and made diverse: formulas. It never searches and reads no text.
+"""Formulas that score, order and diversify search results.
 
 Every score is between 0 and 1, higher is better.
 """
@@ -17,15 +17,15 @@ MAX_ALIKE = 0.95
 
 
 def similarity_score(cosine: float) -> float:
-    """What points the other way is as little alike as what stands at a right angle; NaN is not alike at all."""
+    """The cosine clamped to 0..1: opposite counts as orthogonal, NaN as 0."""
     return min(1.0, max(0.0, cosine)) if not math.isnan(cosine) else 0.0
 
 
 def word_scores(bm25: Sequence[float], coverage: float) -> list[float]:
-    """In proportion to BM25, where the best has the share of the query's words that is covered at all (0 to 1).
+    """Proportional to BM25; the best gets `coverage`, the share of the query's words covered at all (0 to 1).
 
-    BM25 has no upper end and depends on the corpus: a word of three notes weighs next to nothing. So the best is the
-    measure, and how much of the query it can speak for says how good the best is.
+    BM25 has no upper bound and depends on the corpus: in a corpus of three notes a word weighs next to nothing. So
+    scores are relative to the best, and the coverage of the query says how good the best is.
     Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009); division by the
     best as in Lee, "Analyses of Multiple Evidence Combination" (SIGIR 1997).
     """
@@ -34,13 +34,13 @@ def word_scores(bm25: Sequence[float], coverage: float) -> list[float]:
 
 
 def weighted(vector: float | None, text: float | None, vector_weight: float, text_weight: float) -> float:
-    """The legs' mean by their weights; what one leg did not find counts as 0 there."""
+    """The weighted mean of the legs; a leg that didn't find the item counts as 0."""
     total = vector_weight + text_weight
     return (vector_weight * (vector or 0.0) + text_weight * (text or 0.0)) / total if total > 0 else 0.0
 
 
 def reciprocal_ranks(rankings: Sequence[Sequence[int]], k: int = RRF_K) -> Mapping[int, float]:
-    """Σ 1/(k + rank) over the rankings that name an item, ranks from 1, as a share of being the first in all.
+    """Σ 1/(k + rank) over the rankings that contain an item, ranks from 1, relative to being first in all.
 
     Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning
     Methods" (SIGIR 2009).
@@ -54,9 +54,9 @@ def reciprocal_ranks(rankings: Sequence[Sequence[int]], k: int = RRF_K) -> Mappi
 
 
 def recency(day: date | None, today: date, half_life_days: float, floor: float = 0.0) -> float:
-    """floor + (1 − floor) · exp(−ln 2 · age / half-life): 1 today and for what has no day, never less than the floor.
+    """floor + (1 − floor) · exp(−ln 2 · age / half-life): 1 today and without a day, never less than the floor.
 
-    A day that has not come yet (a clock that was wrong, a zone to the east) counts as today.
+    A day in the future (a wrong clock, a time zone to the east) counts as today.
     Source: exponential decay; Li and Croft, "Time-Based Language Models" (CIKM 2003), use it as a prior.
     """
     if day is None:
@@ -73,10 +73,10 @@ def maximal_marginal_relevance(
     relevance_share: float,
     max_alike: float = MAX_ALIKE,
 ) -> list[int]:
-    """The places of at most `count` items, taken one by one by λ·score − (1 − λ)·(likeness to what was taken).
+    """The indices of at most `count` items, chosen one by one by λ·score − (1 − λ)·(similarity to those chosen).
 
-    None is taken that is more alike than `max_alike` to one taken before. `alike` is each item's likeness to each,
-    within 0 and 1, and `relevance_share` is λ. Of equals the one in front is taken.
+    An item more similar than `max_alike` to a chosen one is skipped. `alike` is each item's similarity to each, between
+    0 and 1; `relevance_share` is λ. Ties go to the earlier item.
     Source: Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking" (SIGIR 1998).
     """
     taken: list[int] = []
@@ -91,7 +91,7 @@ def maximal_marginal_relevance(
 
 
 def likenesses(candidates: Sequence[Candidate]) -> list[list[float]]:
-    """Each one's likeness to each: the cosine where both have a vector, else the share of words they have in common."""
+    """The pairwise similarities: the cosine if both have a vector, else the share of words in common."""
     import numpy as np  # loaded with the index, never before
 
     count = len(candidates)
@@ -104,7 +104,7 @@ def likenesses(candidates: Sequence[Candidate]) -> list[list[float]]:
     matrix[~np.isfinite(matrix)] = 0
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit = matrix / np.where(lengths > 0, lengths, 1)
-    # Not by `@`: for so little, BLAS's threads cost more than they do.
+    # Not with `@`: for so few numbers, BLAS's threads cost more than they save.
     alike: list[list[float]] = np.clip(np.einsum("id,jd->ij", unit, unit), 0.0, 1.0).tolist()
     if all(has_vector):
         return alike

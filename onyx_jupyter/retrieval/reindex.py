@@ -1,6 +1,6 @@
-"""Makes an index anew for another embedder, beside the one that serves meanwhile. It never decides when.
+"""Rebuilds an index for another embedder while the old one serves; the caller decides when.
 
-It is gone on with where it was ended, by whichever server takes it up.
+An interrupted rebuild is continued by any server that takes it up.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Reindex:
-    """`on_progress` is told what is under way, in words for its person."""
+    """`on_progress` gets a description of the work in progress, for the user."""
 
     def __init__(
         self,
@@ -46,9 +46,9 @@ class Reindex:
         self._on_progress = on_progress
 
     async def make(self, identity: EmbedderIdentity, lock: FollowingLock) -> bool:
-        """Whether it serves now; False where another server has decided otherwise meanwhile.
+        """Whether the rebuilt index serves now; False if another server has decided otherwise meanwhile.
 
-        Only under that lock. Raises: IndexUnavailable, EmbeddingError.
+        Requires the lock. Raises: IndexUnavailable, EmbeddingError.
         """
         following = await self._writer.run(self._collection.begin_following)
         _log.info("The index is being made for the embedder %s/%s.", identity.provider, identity.model)
@@ -68,7 +68,7 @@ class Reindex:
                     return serves
 
     def _differences(self, following: TableState) -> tuple[dict[str, int], set[str]]:
-        """Sources that still have to be copied, with the number of their rows, and those that are gone."""
+        """Sources still to be copied, with their row counts, and sources that are gone."""
         serving = self._collection.read(lambda table, _: _versions(table))
         copied = _versions(self._collection.table(following))
         todo = {source: version[2] for source, version in serving.items() if copied.get(source) != version}
@@ -86,39 +86,39 @@ class Reindex:
             done += len(rows)
 
     def _finish(self, following: TableState) -> bool | None:
-        """None where something was written meanwhile."""
+        """None if something was written meanwhile."""
         with self._collection.locked():
             return None if any(self._differences(following)) else self._collection.swap(following)
 
 
 async def index_vectors(table: LanceTable, lock: FollowingLock) -> None:
-    """Under that lock, which is kept until the thread has ended although who waits for it may be gone."""
+    """Builds the vector index under the lock, which is held until the thread ends even if the caller is cancelled."""
     await in_thread(lambda: lock.during(table.index_vectors), "onyx vector index")
 
 
 def wants_vector_index(table: LanceTable, views: NewestView) -> bool:
-    """Whether it holds more vectors than are compared one by one, in memory or on disk."""
+    """Whether it has more vectors than are compared one by one, in memory or on disk."""
     if views.holds(table):
         return False
     return table.count("vector IS NOT NULL") > VECTORS_BEFORE_INDEX and not table.has_vector_index()
 
 
 def whole_rows(collection: LanceCollection, where: str) -> list[dict[str, Any]]:
-    """The serving table's rows that match, without their vectors."""
+    """The matching rows of the serving table, without their vectors."""
     names = chunk_schema(None).names
     rows: list[dict[str, Any]] = collection.read(lambda table, _: table.rows(names, where).to_pylist())
     return rows
 
 
 def _versions(table: LanceTable) -> dict[str, tuple[str, str, int]]:
-    """Source → checksum, chunking and number of rows."""
+    """Source → (checksum, chunking, number of rows)."""
     rows = table.rows(["source", "checksum", "chunking"]).to_pydict()
     counts = Counter(zip(rows["source"], rows["checksum"], rows["chunking"], strict=True))
     return {source: (checksum, chunking, count) for (source, checksum, chunking), count in counts.items()}
 
 
 def _batches(sources: Mapping[str, int]) -> Iterator[list[str]]:
-    """Sources of a few batches of rows together."""
+    """Groups of sources with enough rows for a few embedding batches."""
     batch: list[str] = []
     rows = 0
     for source, count in sources.items():

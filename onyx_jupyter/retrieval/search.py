@@ -1,4 +1,4 @@
-"""Passages by words and by meaning, over any index. It never embeds, cuts or stores text itself."""
+"""Searches any index for passages, by words and by meaning."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from onyx_jupyter.retrieval.snippet import query_stems, snippet
 MAX_QUERY_CHARS = 2_000
 _DIGITS = 4
 _CHECKSUM_CHARS = 16
-# (query, filter, most results) → passages, where the index cannot be asked.
+# (query, filter, limit) → passages, used if the index is unavailable.
 Fallback = Callable[[str, SearchFilter, int], Awaitable[Sequence[Found]]]
 
 
 class HybridSearch:
     """A `Search` over one index.
 
-    `settings` is asked at every search, so that a changed configuration counts at once. `time_zone` decides which day
-    it is; None is the machine's. `fallback` answers while the index cannot.
+    `settings` is called for every search, so that configuration changes apply at once. `time_zone` decides the current
+    day; None is the machine's. `fallback` answers while the index is unavailable.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class HybridSearch:
     async def search(
         self, query: str, *, only: SearchFilter | None = None, limit: int | None = None, min_score: float | None = None
     ) -> SearchAnswer:
-        """At most `limit` passages, the best first. Where none reaches `min_score`, those that hold the words."""
+        """At most `limit` passages, best first. If none reaches `min_score`, those that contain the query's words."""
         settings = self._settings()
         most = settings.limit if limit is None else limit
         least = settings.min_score if min_score is None else min_score

@@ -1,4 +1,4 @@
-"""Which of the candidates are the answer, and in which order. It never asks an index and makes no snippets."""
+"""Selects and orders the results from a search's candidates."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CANDIDATES_A_RESULT = 4
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its score, by which it is placed, and the parts of that.
+    """A candidate with the score that ranks it, and the parts of that score.
 
-    `relevance` is the mean of the legs by their weights, also where the score is made from ranks: a rank says nothing
-    of how well the first one answers. The score is what places it times its recency.
+    `relevance` is the weighted mean of the legs, even if the score is made from ranks: a rank does not say how good the
+    first result is. The score is the ranking value times the recency.
     """
 
     candidate: Candidate
@@ -41,7 +41,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The best first; `below` where none was relevant enough and those that hold the words are given all the same."""
+    """Best first; `below`: none was relevant enough, and those that contain the words are returned anyway."""
 
     results: Sequence[Scored]
     below: bool = False
@@ -56,10 +56,10 @@ def select(
     min_score: float,
     stems: Sequence[str],
 ) -> Selection:
-    """Scores, leaves out what says too little or the same again, and takes at most `limit`.
+    """Scores the candidates, leaves out weak ones and repeats, and returns at most `limit`.
 
-    `min_score` is held against the relevance, before age: what is old is behind, but never lost for it. `stems` are
-    the query's.
+    `min_score` applies to the relevance before age: old results rank lower, but are never lost for their age. `stems`
+    are the query's.
     """
     scored = sorted(_scored(candidates, settings, today, stems), key=_order)
     kept = [one for one in scored if one.relevance >= min_score]
@@ -100,7 +100,7 @@ def _scored(
 
 
 def _covered(candidates: Sequence[Candidate], stems: Sequence[str]) -> float:
-    """The largest share of the stems that one of them holds; the best by words are looked at first."""
+    """The largest share of the stems that one candidate contains; checks the best by words first."""
     most = 0.0
     found = [one for one in candidates if one.words is not None]
     for one in sorted(found, key=lambda one: one.words or 0.0, reverse=True):
@@ -120,7 +120,7 @@ def _by_weights(
     """A leg that found nothing at all leaves its weight to the other."""
     vector_weight = settings.vector_weight if any(one is not None for one in vectors) else 0.0
     text_weight = settings.text_weight if any(one is not None for one in texts) else 0.0
-    if vector_weight + text_weight == 0:  # the only leg that found anything is the one that should not count
+    if vector_weight + text_weight == 0:  # the only leg that found anything has the weight 0
         vector_weight = text_weight = 1.0
     return [weighted(vector, text, vector_weight, text_weight) for vector, text in zip(vectors, texts, strict=True)]
 
@@ -154,6 +154,6 @@ def _aged(
 
 
 def _order(scored: Scored) -> tuple[float, int, str, str, int]:
-    """The best first, of equals the newest, then by name, so that the same search gives the same answer."""
+    """Best first, then newest, then by name, so that the same search returns the same answer."""
     one = scored.candidate
     return (-scored.score, -(one.day or date.max).toordinal(), one.agent, one.path, one.chunk.start_line)

@@ -1,4 +1,4 @@
-"""How a search ranks: the numbers of the configuration. It never reads the configuration's file."""
+"""The configured numbers by which a search ranks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onyx_jupyter.protocols.retrieval import Fusion
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """`docs/memory-search.md` says what each of them does; the defaults are the configuration's."""
+    """See `docs/memory-search.md` for each of them; the defaults are the configuration's."""
 
     limit: int = 6
     min_score: float = 0.25
@@ -23,7 +23,7 @@ class SearchSettings:
 
 
 def search_settings(config: Config) -> SearchSettings:
-    """As they stand in `onyx.json`."""
+    """The settings in `onyx.json`."""
     memory = config.memory
     return SearchSettings(
         limit=config.runtime.memory_search_top_k,

@@ -1,4 +1,4 @@
-"""The part of a passage that shows why it was found. It never ranks."""
+"""Chooses the part of a passage that shows why it was found."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def telling_words(query: str) -> str:
-    """The query without the words that every text has; the whole of it where it has no others."""
+    """The query without common words; the whole query if it has no others."""
     words = _WORD.findall(query)
     return " ".join(word for word in words if word.lower() not in _COMMON) or query
 
 
 def query_stems(query: str) -> Sequence[str]:
-    """Beginnings of the query's words, by which other forms of them are found too; pairs where nothing parts words."""
+    """Stems of the query's words, so that other forms match too; character pairs for scripts without spaces."""
     stems: list[str] = []
     for word in _WORD.findall(_folded(telling_words(query))):
         if _UNSPACED.search(word) and len(word) > 2:
@@ -40,19 +40,19 @@ def query_stems(query: str) -> Sequence[str]:
 
 
 def hits(text: str, stems: Sequence[str]) -> list[tuple[int, str]]:
-    """Where words of the text begin with a stem, and with which."""
+    """Where words of the text begin with a stem, and the matched stem."""
     if not stems:
         return []
     return [(match.start(), match[0]) for match in _beginnings(tuple(stems)).finditer(_folded(text))]
 
 
 def coverage(text: str, stems: Sequence[str]) -> float:
-    """The share of the stems that the text holds. Source: Cleverdon's coordination level (1966)."""
+    """The share of the stems that the text contains. Source: Cleverdon's coordination level (1966)."""
     return len({stem for _, stem in hits(text, stems)}) / len(stems) if stems else 0.0
 
 
 def snippet(text: str, stems: Sequence[str], max_chars: int = SNIPPET_CHARS) -> str:
-    """At most `max_chars` of the text, around the most different stems; `…` where something is left out."""
+    """At most `max_chars` of the text, around the most different stems; `…` marks omissions."""
     text = text.strip()
     if len(text) <= max_chars:
         return text
@@ -68,7 +68,7 @@ def snippet(text: str, stems: Sequence[str], max_chars: int = SNIPPET_CHARS) -> 
 
 
 def _folded(text: str) -> str:
-    """Small letters without accents, each where it stood."""
+    """Lowercase without accents, with unchanged offsets."""
     return text.lower() if text.isascii() else _NOT_ASCII.sub(_folded_letters, text).lower()
 
 
@@ -83,7 +83,7 @@ def _folded_letter(letter: str) -> str:
 
 @lru_cache(maxsize=16)
 def _beginnings(stems: tuple[str, ...]) -> re.Pattern[str]:
-    """Of several stems at one place the longest is found."""
+    """A pattern that matches the longest of several stems at one place."""
     longest_first = sorted(stems, key=len, reverse=True)
     spaced = [re.escape(stem) for stem in longest_first if not _UNSPACED.search(stem)]
     unspaced = [re.escape(stem) for stem in longest_first if _UNSPACED.search(stem)]
@@ -91,7 +91,7 @@ def _beginnings(stems: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _best_start(found: Sequence[tuple[int, str]], room: int) -> int:
-    """A third of the room before the first hit of the densest stretch, so that it is read with what leads to it."""
+    """Starts a third of the room before the first hit of the densest stretch, to show what leads to it."""
     if not found:
         return 0
     lead = room // 3
@@ -107,7 +107,7 @@ def _best_start(found: Sequence[tuple[int, str]], room: int) -> int:
 
 
 def _line_or_word_start(text: str, start: int) -> int:
-    """Back to the line's beginning where it is near, else on to the next word."""
+    """Back to the beginning of the line if it is near, else forward to the next word."""
     if start <= 0:
         return 0
     line = text.rfind("\n", max(0, start - SNIPPET_CHARS // 10), start)

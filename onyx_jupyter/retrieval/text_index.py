@@ -1,4 +1,4 @@
-"""The index of one collection: what owners put, what searches find. It never reads a source, and keeps nothing else."""
+"""The index of one collection: owners put sources in, searches find chunks."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from onyx_jupyter.storage.lance import LanceTable
     from onyx_jupyter.storage.lance_collection import TableState
 
-# Chunks in one commit: what a kill loses of a first indexing, and what a commit costs, are both small.
+# Chunks per commit: small enough that a kill loses little of a first indexing, large enough to keep commits cheap.
 _COMMIT_CHUNKS = 256
 
 
 class LanceTextIndex:
-    """A TextIndex in `folder`; several processes may have the same one.
+    """A TextIndex in `folder`, which several processes may share.
 
-    `chunking` names how the chunks were cut: sources that were cut in an older way have the checksum "" until they are
-    put again, and are found meanwhile; what a newer Onyx on the same home has cut stays as it is. `on_emptied` is
-    called, in the event loop, with the reason, where the index was lost and has to be filled again. Up to
-    `matrix_bytes` of vectors are held in memory, and searched there, until nobody has searched for `rest_s`.
+    `chunking` identifies how chunks were cut: sources cut in an older way report the checksum "" until they are put
+    again, and can be found meanwhile; what a newer Onyx on the same home has cut stays as it is. `on_emptied` is called
+    in the event loop, with the reason, if the index was lost and has to be refilled. Up to `matrix_bytes` of vectors
+    are held and searched in memory, until there was no search for `rest_s`.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class LanceTextIndex:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def checksums(self, agent: str | None = None) -> Mapping[tuple[str, str], str]:
-        """(agent, path) → checksum, "" for what has to be cut anew. Raises: IndexUnavailable."""
+        """(agent, path) → checksum, "" for sources that have to be cut again. Raises: IndexUnavailable."""
         if not await self._has_table():
             return {}
         only = "position = 0" if agent is None else f"position = 0 AND {among('agent', [agent])}"
@@ -92,14 +92,14 @@ class LanceTextIndex:
         return await asyncio.to_thread(known)
 
     async def put(self, sources: Sequence[Source]) -> None:
-        """Each source's new chunks in place of its old ones, in one commit. Raises: IndexUnavailable."""
+        """Replaces each source's chunks. Each commit holds whole sources. Raises: IndexUnavailable."""
         await self._begin()
         for group in _groups(sources):
             await self._put_together(group)
         self._upkeep.wrote()
 
     async def remove(self, names: Sequence[tuple[str, str]]) -> None:
-        """Takes sources out. Raises: IndexUnavailable."""
+        """Removes sources. Raises: IndexUnavailable."""
         if not names or not await self._has_table():
             return
         gone = among("source", [source_key(agent, path) for agent, path in names])
@@ -107,9 +107,9 @@ class LanceTextIndex:
         self._upkeep.wrote()
 
     async def candidates(self, query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
-        """At most `count` of each leg; one that has a vector has its similarity too, whichever leg it comes from.
+        """At most `count` per leg; every candidate with a vector has its similarity, whichever leg found it.
 
-        Raises: IndexUnavailable where neither leg could be searched.
+        Raises: IndexUnavailable if neither leg could be searched.
         """
         if count < 1 or not query.strip():
             return [], None
@@ -118,26 +118,26 @@ class LanceTextIndex:
         try:
             candidates, note = await self._legs.search(query, count, only)
         finally:
-            self._upkeep.looked()  # what it has loaded is to be let go, however it ends
+            self._upkeep.looked()  # what was loaded has to be released later, even after an error
         return candidates, " ".join(part for part in (note, self._upkeep.note) if part) or None
 
     async def count(self) -> int:
-        """How many chunks there are, one at least for each source. Raises: IndexUnavailable."""
+        """The number of chunks, at least one per source. Raises: IndexUnavailable."""
         if not await self._has_table():
             return 0
         return await asyncio.to_thread(self._collection.read, lambda table, _: table.count())
 
     async def settled(self) -> None:
-        """Returns when nothing is left to do in the background, and does not wait for a quiet moment to do it."""
+        """Returns when no background work is left, without waiting for a quiet moment to do it."""
         await self._begin()
         await self._upkeep.settled()
 
     async def close(self) -> None:
-        """Ends what goes on in the background; what is half done there is gone on with next time."""
+        """Stops the background work; unfinished work continues next time."""
         await self._upkeep.close()
 
     async def _has_table(self) -> bool:
-        """Only to make one has to be known whose vectors it will hold, and to find out takes seconds."""
+        """Finding the embedder takes seconds, and is needed only to create a table."""
         self._loop = asyncio.get_running_loop()
         is_known = self._has_begun or self._collection.identity is not None
         return is_known or await asyncio.to_thread(self._collection.has_table)
@@ -162,7 +162,7 @@ class LanceTextIndex:
         await self._writer.run(lambda: self._collection.write(commit))
 
     def _rows_and_table(self, sources: Sequence[Source]) -> tuple[list[ChunkRow], TableState]:
-        self._history.newer_than(self._chunking)  # which notes it, before another server sees what was cut so
+        self._history.newer_than(self._chunking)  # recorded before another server sees rows cut so
         rows = [row for source in sources for row in rows_of(source, self._chunking)]
         return rows, self._collection.state().serving
 
@@ -172,7 +172,7 @@ class LanceTextIndex:
 
 
 def _groups(sources: Sequence[Source]) -> Iterator[list[Source]]:
-    """Sources that are committed together; of two with the same name the later one counts."""
+    """Groups of sources for one commit; of two with the same name the later one counts."""
     group: list[Source] = []
     chunks = 0
     for source in {(source.agent, source.path): source for source in sources}.values():

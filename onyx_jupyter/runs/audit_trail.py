@@ -1,4 +1,4 @@
-"""Says in the audit file what was asked, decided and done, without secrets. It never decides."""
+"""Records in the audit file what was asked, decided and done, without secrets."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ APPROVED = "approved"
 
 
 class AuditTrail:
-    """Decisions are on disk before they count. What was done already is written as well as the disk allows.
+    """Decisions are on disk before they count. For what was already done, a disk error is only logged.
 
-    Of a text over 2,000 characters the beginning is kept, with its length and its SHA-256.
+    A text over 2,000 characters is kept as its beginning, its length and its SHA-256.
     """
 
     def __init__(self, audit: AuditLog, redact: Callable[[Any], Any]) -> None:
@@ -34,7 +34,7 @@ class AuditTrail:
     async def decision(
         self, session_key: str, run_id: str, call_id: str, decision: str, by: str, facts: Mapping[str, Any]
     ) -> None:
-        """Raises: StorageError for a yes, which then must not count; a no holds whatever the disk says."""
+        """Raises: StorageError for an approval, which then must not count; a denial holds even if the disk fails."""
         about = {"decision": decision, "by": by, "session": session_key, "run": run_id, "call": call_id}
         try:
             await self._write("decision", {**about, **facts})
@@ -47,7 +47,7 @@ class AuditTrail:
     async def tool_run(
         self, session_key: str, run_id: str, call: ToolCall, status: str, facts: Mapping[str, Any]
     ) -> None:
-        """A call that has its result. A disk that refuses is logged: the call is done, and its decision is on disk."""
+        """A call that has its result. A disk error is only logged: the call is done, and its decision is on disk."""
         about = {
             "tool": call.name,
             "arguments": dict(sorted(call.arguments.items())) if call.malformed is None else call.malformed,
@@ -63,50 +63,50 @@ class AuditTrail:
             log.error("The call %s of run %s could not be written into the audit file: %s", call.id, run_id, error)
 
     async def revoked(self, grant: Grant, by: str) -> None:
-        """A grant that counts no more; what tightens is done first and written then."""
+        """A grant that no longer counts; what restricts is done first and recorded afterwards."""
         try:
             await self._audit.write("revoked", self._clean({"by": by, **listed([grant])[0]}))
         except OnyxError as error:
             log.error("That grant %s was revoked could not be written into the audit file: %s", grant.id, error)
 
     async def skill_trusted(self, name: str, path: str, digest: str, by: str) -> None:
-        """Before it counts. Raises: StorageError."""
+        """Recorded before it counts. Raises: StorageError."""
         await self._audit.write("skill_trusted", self._clean({"skill": name, "path": path, "sha256": digest, "by": by}))
 
     async def project_trusted(self, path: str, digest: str, by: str) -> None:
-        """Before it counts. Raises: StorageError."""
+        """Recorded before it counts. Raises: StorageError."""
         await self._audit.write("project_trusted", self._clean({"path": path, "sha256": digest, "by": by}))
 
     async def project_declined(self, path: str, digest: str, by: str) -> None:
-        """What tightens is done first and written then."""
+        """What restricts is done first and recorded afterwards."""
         try:
             await self._audit.write("project_declined", self._clean({"path": path, "sha256": digest, "by": by}))
         except OnyxError as error:
             log.error("That %s was declined could not be written into the audit file: %s", path, error)
 
     async def reviewed(self, what: str, by: str, facts: Mapping[str, Any]) -> None:
-        """A person took changes to notebooks back, or put them back: done already, so written as well as may be."""
+        """A person undid or redid changes to notebooks: already done, so a disk error is only logged."""
         try:
             await self._audit.write("review", self._clean({"what": what, "by": f"user:{by}", **facts}))
         except OnyxError as error:
             log.error("A review (%s) could not be written into the audit file: %s", what, error)
 
     async def memory(self, what: str, by: str, facts: Mapping[str, Any]) -> None:
-        """The memory was changed by itself, taken back, or added to with a person's yes: done already."""
+        """The memory was changed automatically, reverted, or added to with a person's consent: already done."""
         try:
             await self._audit.write("memory", self._clean({"what": what, "by": by, **facts}))
         except OnyxError as error:
             log.error("A change of the memory (%s) could not be written into the audit file: %s", what, error)
 
     async def skill_run(self, facts: Mapping[str, Any]) -> None:
-        """A run that a person started and that is over."""
+        """A finished run that a person started."""
         try:
             await self._audit.write("skill_run", self._clean(facts))
         except OnyxError as error:
             log.error("The run %s could not be written into the audit file: %s", facts.get("run"), error)
 
     async def _write(self, event: str, facts: Mapping[str, Any]) -> None:
-        """For facts of any size. Cancelled, it is written all the same. Raises: StorageError."""
+        """For facts of any size. Writes even if cancelled. Raises: StorageError."""
 
         async def write() -> None:
             await self._audit.write(event, await off_the_loop(self._clean, facts))
@@ -124,7 +124,7 @@ class AuditTrail:
 
 
 def listed(grants: Sequence[Grant]) -> list[dict[str, str]]:
-    """Grants as the audit file names them."""
+    """Grants in the form of the audit file."""
     return [{"grant": grant.id, "agent": grant.agent_id, "tool": grant.tool, "what": grant.what} for grant in grants]
 
 

@@ -1,4 +1,4 @@
-"""A run that goes on after a restart, told again from its transcript, so that a watcher sees it whole."""
+"""Replays a run that continues after a restart from its transcript, so that a watcher sees all of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from onyx_jupyter.sessions.run_order import joined_ids
 
 
 def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
-    """What the run has said and done so far, as the events that told of it then."""
+    """What the run has said and done so far, as the events that were sent for it."""
     calls: dict[str, ToolCall] = {}
     lead = ""
     for entry in entries:

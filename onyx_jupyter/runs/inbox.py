@@ -1,4 +1,4 @@
-"""What the user sends to a run while it goes on: on disk at once, joined at the run's next step. It answers nothing."""
+"""Messages that the user sends to a run in progress: on disk at once, joined at the run's next step."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from onyx_jupyter.sessions.transcript import SessionTranscript
 
 
 class RunInbox:
-    """One run's inbox. Whatever it has taken joins the run, unless that ends with an error or a Stop before.
+    """One run's inbox. Each message taken joins the run, unless the run ends with an error or a Stop before.
 
-    `on_join` hears of each message as it joins: from then on the model has it.
+    `on_join` is called with each message that joins, since the model has it from then on.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class RunInbox:
         return True
 
     async def join_or_close(self) -> bool:
-        while self._being_written:  # it was taken before the run had its last word, so it belongs to it
+        while self._being_written:  # taken before the run's last reply, so it belongs to the run
             self._written.clear()
             await self._written.wait()
         if await self.join():

@@ -1,4 +1,4 @@
-"""Writes approvals and questions into their session's transcript and then tells its watchers. It never decides."""
+"""Writes approvals and questions into their session's transcript, then notifies its watchers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from onyx_jupyter.sessions.store import SessionStore
 
 
 class TranscriptJournal:
-    """What is asked is on disk before anybody is asked, an answer before anything runs.
+    """A request is on disk before anyone is asked, an answer before anything runs.
 
-    A decision stands in the audit file first: a person's yes that got no further is known, and ran nothing. What is
-    asked comes with the secrets that it holds; the transcript and the audit file take them out of all that they write.
+    A decision goes to the audit file first: an approval that got no further is on record, and ran nothing. Requests
+    arrive with the secrets that they contain; the transcript and the audit file remove them from what they write.
     """
 
     def __init__(self, sessions: SessionStore, streams: SessionStreams, audit: AuditTrail) -> None:

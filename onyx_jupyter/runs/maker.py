@@ -1,4 +1,4 @@
-"""Makes a run that can start: its model, prompt, tools and bounds, as the configuration has them at that moment."""
+"""Builds a run that can start: its model, prompt, tools and limits, from the configuration at that moment."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ MAX_SIGHTS = 100
 
 
 class RunMaker:
-    """Gathers for each run what it works with, out of the surroundings that all runs share."""
+    """Gathers for each run what it works with, from the services that all runs share."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class RunMaker:
         await self._reaper.close()
 
     async def make(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox, node: RunNode) -> Run:
-        """Raises: OnyxError, where the message cannot be answered as things are."""
+        """Raises: OnyxError if the message cannot be answered at present."""
         around, run_id = self._around, message.run_id or ""
         summary = summarise(transcript.entries)
         parts = around.agent(summary.agent_id)
@@ -209,7 +209,7 @@ class RunMaker:
         )
 
     def _sights_of(self, session_key: str) -> SeenCells:
-        """What its model saw of notebooks; the sessions that were used last are remembered."""
+        """The cells that the session's model has seen; kept for the most recently used sessions."""
         seen_cells = self._seen_cells[session_key] = self._seen_cells.pop(session_key, SeenCells())
         if len(self._seen_cells) > MAX_SIGHTS:
             del self._seen_cells[next(iter(self._seen_cells))]

@@ -1,6 +1,6 @@
-"""The mode in which a message is answered, and what it means for tools. It never decides about a single call.
+"""The mode in which a message is answered, and what it means for tools.
 
-`ask` has only what reads, `agent` asks before each change, `auto` runs unasked what `security.auto` names.
+`ask` has only tools that read, `agent` asks before each change, `auto` runs unasked what `security.auto` names.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _FROM_HERE = {
 
 
 def mode_of(meta: Mapping[str, Any]) -> Mode:
-    """A message's mode; `agent` where it names none, `ask` where what stands there means nothing."""
+    """A message's mode; `agent` if it names none, `ask` if the value is invalid."""
     named = meta.get("mode", "agent")
     return cast(Mode, named) if named in STRICTEST_FIRST else "ask"
 
 
 class RunMode:
-    """The mode of one run: of the messages that are part of it, the strictest one counts."""
+    """The mode of one run: the strictest one of its messages."""
 
     def __init__(self, messages: Iterable[Entry], ceiling: Ceiling | None = None) -> None:
         strictest = min((mode_of(message.meta) for message in messages), key=STRICTEST_FIRST.index)
@@ -50,16 +50,16 @@ class RunMode:
         return min(modes, key=STRICTEST_FIRST.index)
 
     def stay_within(self, above: RunMode) -> None:
-        """Never freer than that one from here on, whatever mode that is in then."""
+        """From now on never freer than `above`, even when that changes."""
         self._above = above
         self._told = self.current
 
     def take(self, message: Entry) -> None:
-        """Counts at once, before the message has joined: nothing that it forbids runs any more."""
+        """Counts at once, before the message has joined: nothing that it forbids runs after this."""
         self._own = min(self._own, mode_of(message.meta), key=STRICTEST_FIRST.index)
 
     def notice(self, joined: Sequence[Entry]) -> str | None:
-        """What the person should know when these messages join: the mode that changed, or that could not."""
+        """What to tell the user when these messages join: that the mode has changed, or could not."""
         if self.current != self._told:
             self._told = self.current
             return _FROM_HERE[self.current]
@@ -71,12 +71,12 @@ class RunMode:
 
 
 class RunTools:
-    """What one run has in the mode in which it is now."""
+    """The tools of one run in its current mode."""
 
     def __init__(
         self, gathered: GatheredTools, mode: RunMode, auto: Collection[str], model: Callable[[], Model]
     ) -> None:
-        """`model` is the one that answers now: a small one that chooses its tools itself is told of few."""
+        """`model` returns the one that answers now: a small one that chooses its tools itself is offered few."""
         self._gathered = gathered
         self._mode = mode
         self._auto = auto
@@ -99,14 +99,14 @@ class RunTools:
 
     @property
     def offered(self) -> Sequence[ToolDefinition]:
-        """What a model is told of from the start."""
+        """The tools that a model is offered from the start."""
         return self.registry.definitions()
 
     def equip(self, request: ModelRequest) -> ModelRequest:
-        """The request with what its model may call.
+        """The request with the tools that its model may call.
 
-        A small one is told of a further family behind each message that asks for it, always in the same words: what it
-        has read stays as it was, and its server reads only what is new.
+        For a small model, a further family is described after each message that asks for it, always in the same words:
+        what it has already read stays unchanged, and its server reads only what is new.
         """
         if not self._few:
             return replace(request, tools=self.offered)
@@ -119,7 +119,7 @@ class RunTools:
         return replace(request, tools=[*self.offered, *further.values()], messages=messages)
 
     async def call(self, tool: Tool[Any], arguments: Checked, context: ToolContext) -> ToolResult:
-        """As the toolset does it that the tool is of. Raises: ToolError."""
+        """Calls the tool through its toolset. Raises: ToolError."""
         return await self._gathered.call(tool, arguments, context)
 
     @property
@@ -128,7 +128,7 @@ class RunTools:
         return model.light and not model.tiny
 
     def runs_unasked(self, tool: Tool[Any], arguments: Checked, others: Sequence[Tool[Any]] = ()) -> bool:
-        """Whether the person left all that this call does to the policy; `others` are tools whose work it does, too."""
+        """Whether Auto mode covers everything this call does; `others` are tools whose work it also does."""
         if self.mode != "auto":
             return False
         tools = [tool, *map(self.registry.get, tool.also(arguments)), *others]

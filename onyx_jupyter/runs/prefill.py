@@ -1,6 +1,6 @@
-"""While a person writes, or is about to, a model of this machine reads what it will begin with. It answers nothing.
+"""Has a local model read the beginning of its next request while a person writes, or is about to.
 
-Everything else comes first: nothing is read while a run works, and what is asked ends a reading at once.
+Everything else has priority: nothing is read while a run works, and a real request ends a reading at once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a person has written so far, and to whom; `session_key` None: a conversation that has not begun."""
+    """What a person has written so far, and to whom; `session_key` is None for a conversation that has not begun."""
 
     session_key: str | None
     text: str
@@ -42,7 +42,7 @@ class Draft:
 
 
 class Prefill:
-    """Of all drafts the newest counts, since a person writes one message at a time."""
+    """Only the newest draft counts, since a person writes one message at a time."""
 
     def __init__(
         self, around: RunServices, runs: Runs, transcript_of: Callable[[str], Awaitable[SessionTranscript]]
@@ -64,7 +64,7 @@ class Prefill:
             self._looking = asyncio.create_task(self._look(), name="onyx looking ahead")
 
     async def close(self) -> None:
-        """Ends it all."""
+        """Cancels everything in progress."""
         tasks = [task for task in (self._reading, self._looking) if task is not None]
         for task in tasks:
             task.cancel()
@@ -81,7 +81,7 @@ class Prefill:
                 log.exception("What could be read ahead was not found out")
 
     async def _begin(self, draft: Draft) -> None:
-        """Begins to read, and ends what was read for another draft. Raises: OnyxError, Halt."""
+        """Begins to read, and cancels the reading for another draft. Raises: OnyxError, Halt."""
         around, settings = self._around, self._around.settings()
         transcript = await self._transcript_of(draft.session_key) if draft.session_key else None
         if self._runs.working or (draft.session_key and self._runs.activity(draft.session_key) != "idle"):
@@ -107,7 +107,7 @@ class Prefill:
     async def _beginnings(
         self, draft: Draft, transcript: SessionTranscript | None, parts: AgentParts, inner: Model
     ) -> list[ModelRequest]:
-        """Made as a run makes it, from what a run would find. Raises: OnyxError, Halt."""
+        """The beginnings of the requests, built as a run would build them. Raises: OnyxError, Halt."""
         around, settings, message = self._around, self._around.settings(), self._as_sent(draft)
         notebooks = around.notebooks_for(Author(parts.config.id, draft.session_key or "", ""))
         notebook = CellContext(message, notebooks, around.kernels, parts.paths)
@@ -131,7 +131,7 @@ class Prefill:
         return await model.beginnings(await processors.before_model(request))
 
     def _as_sent(self, draft: Draft) -> Entry:
-        """With the notebook that is in front now."""
+        """The draft as a message, with the notebook that is active now."""
         front = self._around.open_notebooks()[1]
         facts = {"mode": draft.mode, "notebooks": {"front": front} if front else None}
         meta = {name: value for name, value in facts.items() if value}
@@ -144,4 +144,4 @@ async def _read(model: Prefills, requests: Sequence[ModelRequest]) -> None:
 
 
 async def _tell_nobody(kind: str, message: str, data: object) -> None:
-    """It is told of when the message is sent."""
+    """Ignores notes: they are shown when the message is sent."""

@@ -1,4 +1,4 @@
-"""The one list of the processors that every run goes through, in their order. It never runs them."""
+"""The list of the processors that every run goes through, in order."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from onyx_jupyter.agents.settings import Settings
 
 
 def run_processors(settings: Settings) -> Sequence[Processor]:
-    """New ones for one run, as the configuration wants them.
+    """New processors for one run, according to the configuration.
 
-    Results pass them in this order: what shortens a text stands before the fence, what adds words of ours behind it.
+    Results pass them in this order: what shortens a text comes before the fence, what adds our own words after it.
     """
     runtime = settings.config.runtime
     return [
@@ -26,5 +26,5 @@ def run_processors(settings: Settings) -> Sequence[Processor]:
         InjectionGuard(),
         *([TokenBudget(runtime.max_tokens_per_run)] if runtime.max_tokens_per_run else []),
         *([LoopGuard(runtime.loop_detection)] if runtime.loop_detection.enabled else []),
-        SecretFilter(settings.secrets),  # last: it sees what all others make of what goes by
+        SecretFilter(settings.secrets),  # last: it sees the output of all others
     ]

@@ -1,6 +1,6 @@
 """The system prompt of one run, from its agent's files and tools and the project's trusted instructions.
 
-It tells the person of files that did not fit.
+The user is notified of files that did not fit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from onyx_jupyter.protocols import BootstrapFile, Model
 from onyx_jupyter.runs.modes import RunTools
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
-# Facts, and tokens of them: a small model's prompt has little room, and least beside tools.
+# Number of facts, and their tokens: a small model's prompt has little room, and least beside tools.
 _ROOM, _TINY_ROOM, _LIGHT_ROOM = (CONTEXT_FACTS, CONTEXT_TOKENS), (5, 120), (3, 60)
 OVER_CAP = "bootstrap_over_cap"
 PROJECT_LABEL = "AGENTS.md of this project"
@@ -29,7 +29,7 @@ Note = Callable[[str, str, Mapping[str, Any] | None], Awaitable[None]]
 
 
 class RunPrompt:
-    """Built anew for each model call, so that a file that was changed meanwhile counts."""
+    """Rebuilt for each model call, so that a changed file takes effect."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class RunPrompt:
         self._of_features = of_features
 
     async def build(self, note: Note) -> str:
-        """The prompt as it is now. A small model's short one shows only beginnings, so it has nothing to tell."""
+        """The current prompt. A small model's short one shows only beginnings, so cuts are not reported."""
         files = await self._parts.memory.bootstrap_files()
         texts = {file.name: file.text for file in files}
         project = None if self._model.light else await self._projects_text(files)
@@ -76,7 +76,7 @@ class RunPrompt:
         return build_prompt(facts)
 
     async def _projects_text(self, own: Sequence[BootstrapFile]) -> BootstrapFile | None:
-        """What a person trusts of it, in the room that the agent's own files leave."""
+        """The project's trusted instructions, within the room that the agent's own files leave."""
         paths = self._parts.paths
         if paths.server_root == paths.workspace:  # it is the agent's own
             return None
@@ -85,11 +85,11 @@ class RunPrompt:
         return within_cap(PROJECT_LABEL, found.text, min(room, MAX_BOOTSTRAP_FILE_CHARS)) if found else None
 
     def _own_words(self, texts: Mapping[str, str]) -> Mapping[str, str]:
-        """The files without what they were given: a small model takes a form to fill in for something to talk about."""
+        """The files without their template text: a small model takes a form to fill in for something to talk about."""
         return {name: written_since(self._parts.templates / name, text) for name, text in texts.items()}
 
     async def _tell_of_cuts(self, cut: Sequence[BootstrapFile], note: Note) -> None:
-        """Once a session for each file, and again when it has grown or shrunk by a thousand characters."""
+        """Notifies once per session and file, and again when the file has grown or shrunk by a thousand characters."""
         for file in cut:
             data = {"file": file.name, "thousands": file.size // 1000}
             if self._transcript is None or not self._transcript.has_note(OVER_CAP, data):

@@ -1,4 +1,4 @@
-"""One turn at a time in each session: what is sent during a run waits behind it. It never looks into a message."""
+"""One run at a time in each session: what is sent during a run waits behind it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RunFunction = Callable[[], Coroutine[Any, Any, None]]
 
 
 class SessionQueue:
-    """The runs of one session, in the order in which they came. `on_idle` is called when nothing is left."""
+    """The runs of one session, in order of arrival. `on_idle` is called when nothing is left."""
 
     def __init__(self, on_idle: Callable[[], None]) -> None:
         self._on_idle = on_idle
@@ -32,14 +32,14 @@ class SessionQueue:
 
     @property
     def front(self) -> str | None:
-        """The run that goes on, or the one that is about to begin."""
+        """The current run, or the one that is about to begin."""
         if self._current is not None:
             return self._current[0]
         return self._waiting[0][0] if self._waiting else None
 
     @contextmanager
     def reserve(self) -> Iterator[None]:
-        """Keeps the queue from falling idle while a message for it is still being written down."""
+        """Keeps the queue from becoming idle while a message for it is still being saved."""
         self._reserved += 1
         try:
             yield
@@ -48,27 +48,27 @@ class SessionQueue:
             self._tell_if_idle()
 
     def add(self, run_id: str, run: RunFunction, *, next_in_line: bool = False) -> None:
-        """Starts the run, now or when those before it have ended; `next_in_line` passes those that only wait."""
+        """Starts the run, now or when those before it have ended; `next_in_line` overtakes the waiting ones."""
         if next_in_line:
             self._waiting.insert(self._first, (run_id, run))
-            self._first += 1  # the next such one stands behind it
+            self._first += 1  # the next such run comes after it
         else:
             self._waiting.append((run_id, run))
         if self._worker is None:
             self._worker = asyncio.create_task(self._work(), name=f"onyx session of run {run_id}")
 
     def stop_current(self, run_id: str) -> bool:
-        """Cancels the run if it is the one that goes on; once, since a second time would cut its tidying up short."""
+        """Cancels the run if it is the current one; once, since a second cancellation would interrupt its cleanup."""
         if self._current is None or self._current[0] != run_id:
             return False
         if self._stopped != run_id:
             self._stopped = run_id
-            # Behind the run's own first step: a task that is cancelled before it never comes to say that it ended.
+            # After the task's own first step: if cancelled before that, it never gets to announce its end.
             asyncio.get_running_loop().call_soon(self._current[1].cancel)
         return True
 
     def take_waiting(self, run_id: str) -> bool:
-        """Takes a run out that has not begun."""
+        """Removes a run that has not begun; False if there is none."""
         place = next((place for place, item in enumerate(self._waiting) if item[0] == run_id), None)
         if place is None:
             return False
@@ -77,7 +77,7 @@ class SessionQueue:
         return True
 
     async def close(self) -> None:
-        """Cancels what goes on and forgets what waits."""
+        """Cancels the current run and drops the waiting ones."""
         self._waiting.clear()
         self._first = 0
         if self._current is not None:

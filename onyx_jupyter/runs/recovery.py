@@ -1,6 +1,6 @@
-"""After a kill or a restart: pairs what was cut off, lets go on what only waits for a person, answers what only waited.
+"""After a kill or a restart: pairs interrupted calls, resumes runs that wait for a person, starts those still queued.
 
-It asks no model itself, and repeats nothing that was under way.
+Nothing that was in progress is repeated.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ async def recover(
     clock: Clock,
     ids: IdSource,
 ) -> None:
-    """Goes through every session with something unfinished. One that fails is logged and leaves the others alone."""
+    """Goes through every session with something unfinished. A failure is logged and does not affect the others."""
     for session in await sessions.list():
         if not session.summary.unfinished_runs and not session.summary.stranded_messages:
             continue
@@ -69,10 +69,10 @@ async def recover(
                 transcript = await sessions.get(session.session_key)
                 await _recover_session(transcript, runs, approvals, questions, audit, clock, ids)
             except SessionBusy:
-                continue  # another server is at work in it
+                continue  # another server is working in it
             except OnyxError as error:
                 log.error("Session %s could not be recovered: %s", session.session_key, error)
-            except Exception:  # a file that a person or another version wrote may hold anything
+            except Exception:  # a file written by a person or another version may contain anything
                 log.exception("Session %s could not be recovered", session.session_key)
 
 
@@ -112,7 +112,7 @@ async def _ask_again(
 ) -> None:
     asked = approvals.restore(request) if isinstance(request, ApprovalRequested) else questions.restore(request)
     runs.resume(transcript, _message_of(request.run_id, transcript))
-    with contextlib.suppress(TimeoutError):  # who comes back asks for the open approvals first
+    with contextlib.suppress(TimeoutError):  # a client that reconnects asks for the open approvals first
         await asyncio.wait_for(asked.wait(), ASKED_AGAIN_S)
 
 
@@ -123,7 +123,7 @@ async def _recover_run(
     audit: AuditTrail,
     clock: Clock,
 ) -> Waiting | None:
-    """The question where the run waits for a person and can go on; else the run is ended."""
+    """Returns what the run waits for if it can continue; else ends the run."""
     calls = list(transcript.open_calls(run_id))
     approvals, questions = open_approvals(transcript.entries, run_id), open_questions(transcript.entries, run_id)
     request = _approval_of(calls, approvals) or _question_of(calls, questions)
@@ -136,7 +136,7 @@ async def _recover_run(
         await transcript.append_assistant(run_id, text, (), None, {"partial": True})
     if request is not None:
         await _close_question(request, transcript, calls.pop(0), audit, steered=steered, is_child=is_child)
-    # They stood behind the question, so nothing of them was under way.
+    # They came after what was asked, so none of them had begun.
     skipped = request is not None and (steered or is_child)
     for call in calls:
         result, status = (SKIPPED, "skipped") if skipped else (CUT_OFF, "interrupted")
@@ -149,7 +149,7 @@ async def _recover_run(
 async def _close_question(
     request: Waiting, transcript: SessionTranscript, call: ToolCall, audit: AuditTrail, *, steered: bool, is_child: bool
 ) -> None:
-    """Nobody can answer it any more: the time is over, the user has sent another message, or nobody waits for it."""
+    """Closes what can no longer be answered: it timed out, the user sent another message, or its parent run is gone."""
     key, run_id = transcript.session_key, request.run_id
     outcome, by = ("aborted", "message") if steered else ("aborted", "stop") if is_child else ("expired", "timeout")
     if isinstance(request, ApprovalRequested):
@@ -170,7 +170,7 @@ async def _close_question(
 
 
 def _is_in(transcript: SessionTranscript, run_id: str, text: str) -> bool:
-    """Whether the kill came between writing the reply and throwing its beginnings away."""
+    """Whether the kill came between saving the reply and deleting its partial text."""
     replies = [entry.content for entry in transcript.entries if entry.role == "assistant" and entry.run_id == run_id]
     return bool(replies) and replies[-1].startswith(text)
 
@@ -192,7 +192,7 @@ def _question_of(calls: list[ToolCall], questions: list[Mapping[str, Any]]) -> Q
 
 
 def _approval_of(calls: list[ToolCall], requests: list[Mapping[str, Any]]) -> ApprovalRequested | None:
-    """The open approval, if it is about the first open call: then nothing of the run was under way."""
+    """The open approval, if it is about the first open call: then nothing of the run was in progress."""
     for meta in requests:
         if calls and meta.get("callId") == calls[0].id:
             return ApprovalRequested(

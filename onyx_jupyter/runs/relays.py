@@ -1,4 +1,4 @@
-"""What a child run asks a person, as it is heard in the session of the run that started it. It publishes nothing."""
+"""Relays what a child run asks a person to the session of the run that started it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class _Target:
 
 
 class Relays:
-    """There it stands as a call of the parent's run: its person sees one conversation, and answers in it.
+    """There it appears as a call of the parent run: the person sees one conversation, and answers in it.
 
-    The id of that call is made of the child's run and call, since calls are numbered in each run anew.
+    The id of that call combines those of the child's run and call, since each run numbers its calls from the start.
     """
 
     def __init__(self) -> None:
@@ -47,11 +47,11 @@ class Relays:
                 del self._open[asked_id]
 
     def heard(self, session_key: str) -> Sequence[Asked]:
-        """What is asked there and waits, the oldest first."""
+        """What is asked in that session and not answered yet, oldest first."""
         return [event for places in self._open.values() for place, event in places if place == session_key]
 
     def relayed(self, event: RunEvent) -> tuple[str, RunEvent] | None:
-        """The session that is to hear of it, too, and how."""
+        """The other session to send the event to, and its form there."""
         match event:
             case ApprovalRequested() | QuestionAsked():
                 return self._asked(event)
@@ -73,7 +73,7 @@ class Relays:
         return renamed
 
     def _closed(self, asked_id: str) -> str | None:
-        """The next session up that hears of the answer."""
+        """The next session up to which the answer is sent."""
         places = self._open.get(asked_id)
         if not places:
             return None

@@ -1,4 +1,4 @@
-"""Makes runs out of messages and sees them through their session's queue. It never reads frames or files itself."""
+"""Creates runs from messages and takes them through their session's queue."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ WhenBusy = Literal["steer", "followup", "interrupt"]
 
 @dataclass(frozen=True)
 class Sent:
-    """Where a message went: `run_id` answers it; `started` says that nothing else was going on.
+    """Where a message went: `run_id` answers it; `started` means that nothing else was in progress.
 
-    `context` is what went along with it, as the model gets it.
+    `context` is what was sent along with it, as the model gets it.
     """
 
     run_id: str
@@ -86,15 +86,15 @@ class Runs:
 
     @property
     def working(self) -> bool:
-        """Whether a run goes on anywhere that does not wait for a person."""
+        """Whether any run is in progress that does not wait for a person."""
         return any(self.activity(session_key) == "running" for session_key in self._queues)
 
     async def send(
         self, transcript: SessionTranscript, text: str, meta: Mapping[str, Any], when_busy: WhenBusy
     ) -> Sent:
-        """Claims the session, puts the message on disk, and sees to it that a run answers it, also when cancelled.
+        """Claims the session, saves the message, and ensures that a run answers it, even if cancelled.
 
-        What a run sends is answered by a run of its own: a child, which joins no other one and interrupts none.
+        What a run sends is answered by a run of its own: a child, which neither joins nor interrupts another one.
         Raises: SessionBusy, StorageError, InvalidRequest (the parent is over); then nothing has begun.
         """
         origin = RunOrigin.read(meta)
@@ -122,11 +122,11 @@ class Runs:
         return Sent(run_id, "started" if not has_to_wait else "interrupt" if interrupts else "followup")
 
     def resume(self, transcript: SessionTranscript, message: Entry) -> None:
-        """Queues the run of a message that is on disk since before a restart. Raises: SessionBusy, StorageError."""
+        """Queues the run of a message that was saved before a restart. Raises: SessionBusy, StorageError."""
         self._enqueue(self._claim(transcript), transcript, message)
 
     async def abort(self, run_id: str, find: Callable[[str], Awaitable[SessionTranscript]]) -> bool:
-        """Stops a run that goes on, or takes one back that waits; False where there is none."""
+        """Stops a run in progress, or withdraws a waiting one; False if there is none."""
         for session_key, queue in list(self._queues.items()):
             if self._stop(queue, run_id):
                 return True
@@ -138,7 +138,7 @@ class Runs:
         return False
 
     async def close(self) -> None:
-        """Ends all work without ending the runs: a later start goes on with what waits for a person."""
+        """Stops all work without ending the runs: a later start continues those that wait for a person."""
         self._closing = True
         await asyncio.gather(*(queue.close() for queue in list(self._queues.values())))
         await self._maker.close()
@@ -163,7 +163,7 @@ class Runs:
         queue.add(run_id, lambda: self._run(transcript, message, inbox), next_in_line=next_in_line)
 
     def _stop(self, queue: SessionQueue, run_id: str) -> bool:
-        """False where it is not the run that goes on. What comes from now on is not for it; its children stop, too."""
+        """Stops the run and its children, and closes its inbox; False if it is not the current run."""
         is_current = queue.stop_current(run_id)
         if is_current and run_id in self._inboxes:
             self._inboxes[run_id].close()
@@ -171,7 +171,7 @@ class Runs:
         return is_current
 
     def _stop_children(self, run_id: str) -> None:
-        """Those that still wait for their turn end as it comes."""
+        """Children that are still queued end when their turn comes."""
         for child in self._tree.children(run_id):
             if child.session_key in self._queues:
                 self._stop(self._queues[child.session_key], child.run_id)
@@ -185,7 +185,7 @@ class Runs:
                 self._forget(inbox.run_id)
 
     def _forget(self, run_id: str) -> None:
-        """It is over, and with it whatever worked for it."""
+        """Removes a run that is over, and stops its children."""
         if not self._closing:
             self._stop_children(run_id)
         self._tree.end(run_id)
@@ -198,7 +198,7 @@ class Runs:
         node = self._tree.node(inbox.run_id)
         try:
             if message.origin.parent_run is not None and node.parent is None:
-                raise asyncio.CancelledError  # nobody waits for it any more
+                raise asyncio.CancelledError  # the run that waited for it is over
             run = await self._maker.make(transcript, message, inbox, node)
         except OnyxError as error:
             details = {"code": error.code, "message": str(error)} | ({"hint": error.hint} if error.hint else {})
@@ -217,7 +217,7 @@ class Runs:
     async def _end_unbegun(
         self, transcript: SessionTranscript, run_id: str, outcome: str, details: Mapping[str, str], event: RunEvent
     ) -> None:
-        """Tells of a run that ends before a model was asked; a disk that refuses does not silence it."""
+        """Announces the end of a run that never called a model, even if the disk fails."""
         self._streams.publish(transcript.session_key, ChatStarted(run_id))
         try:
             await transcript.append_end(run_id, outcome, details)

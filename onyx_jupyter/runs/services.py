@@ -1,4 +1,4 @@
-"""What runs draw on, given to them by the features as functions."""
+"""The services that runs use, provided by the features as functions."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from onyx_jupyter.toolsets.run_tools import GatheredTools
 
 @dataclass(frozen=True)
 class RunServices:
-    """What runs draw on; asked for anew at each run, so that a changed configuration counts from the next one on.
+    """The services that runs use; called for each run, so that a changed configuration applies to the next one.
 
-    `model_of` is an agent's own model; `notebooks_for` gives an author the notebooks in which its changes are kept,
-    `notebook_of` the notebook of a kernel; `project` gives the instructions in the server's root that a person trusts;
-    `tools` gathers an agent's, with those of the toolsets that are named beside it;
-    `memory_search` is an agent's, and so are `facts`; `other_sessions` takes an agent, a session key and the message
-    that a run answers there; `prompt_sections` are what features have to say.
+    `model_of` returns an agent's own model; `notebooks_for` the notebooks in which an author's changes are recorded,
+    `notebook_of` the notebook of a kernel; `project` the trusted instructions in the server's root; `tools` gathers an
+    agent's tools, with those of any further toolsets passed to it; `memory_search` and `facts` are an agent's;
+    `other_sessions` takes an agent, a session key and the message that a run answers there; `prompt_sections` returns
+    the sections of features.
     """
 
     settings: Callable[[], Settings]

@@ -1,4 +1,4 @@
-"""An event as it goes to whoever listens: numbered, without secrets, and encoded once by each adapter."""
+"""An event as sent to subscribers: numbered, without secrets, and encoded once by each adapter."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from onyx_jupyter.events import RunEvent, event_data
 
 Encode = Callable[[str, Mapping[str, Any]], str]
-"""An adapter's form of an event, from its name and data."""
+"""Encodes an event in an adapter's form, from its name and data."""
 
 
 @dataclass(slots=True, eq=False)
 class StreamedEvent:
-    """One event as it is told: numbered within its session, and without secrets.
+    """One event as it is sent: numbered within its session, and without secrets.
 
-    `event` and `seq` are None for what belongs to no session. Of pieces of text, which come without secrets and are the
-    most there is, the data is made when it is asked for.
+    `event` and `seq` are None for events that belong to no session. For pieces of text, which contain no secrets and
+    are the most frequent, the data is created on demand.
     """
 
     name: str
@@ -28,14 +28,14 @@ class StreamedEvent:
 
     @property
     def data(self) -> dict[str, Any]:
-        """JSON-ready, camelCase, with `seq` and, but for pieces of text, `sessionKey`."""
+        """JSON-ready, camelCase, with `seq` and, except for pieces of text, `sessionKey`."""
         if self._data is not None:
             return self._data
         assert self.event is not None, "what belongs to no session comes with its data"
         return {**event_data(self.event), "seq": self.seq}
 
     def encoded(self, encode: Encode) -> str:
-        """The event in that form; made once while it is told."""
+        """The event in that form; cached while it is being sent."""
         if self._texts is None:
             return encode(self.name, self.data)
         if encode not in self._texts:
@@ -43,5 +43,5 @@ class StreamedEvent:
         return self._texts[encode]
 
     def has_been_told(self) -> None:
-        """Who comes later encodes it anew: what is kept for them is not kept twice."""
+        """Drops the encoded forms: for later subscribers the event is encoded again, so that it is not stored twice."""
         self._texts = None

@@ -1,7 +1,6 @@
-"""What happens in each session, numbered, to everybody who watches; kept for those who come back. It never waits.
+"""Sends the numbered events of each session to its subscribers, and keeps them for those who return. It never waits.
 
-It carries events as they are. How they look on a wire is the business of each adapter, which encodes one once for all
-its connections.
+Events are passed on as they are. Each adapter encodes an event for the wire, once for all its connections.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ Subscriber = Callable[[StreamedEvent], None]
 
 @dataclass
 class SessionStream:
-    """One session's events: those `kept` are of runs that go on and of runs that ended a while ago.
+    """One session's events: `kept` holds those of runs in progress and of runs that ended recently.
 
-    `live` gives, for each run that goes on, the number before its first event; `asked` the approvals that wait, with
-    the number of their request.
+    `live` gives, for each run in progress, the number before its first event; `asked` the pending approvals, with the
+    number of their request.
     """
 
     session_key: str
@@ -52,10 +51,10 @@ class SessionStreams:
     """Every session's stream."""
 
     def __init__(self, redact: Callable[[Any], Any] = lambda data: data) -> None:
-        """`redact` takes secrets out of an event's data; words, thoughts and cells under way come without them.
+        """`redact` removes secrets from an event's data; text, thoughts and drafted cells arrive without them.
 
-        An approval request alone goes out as it is, since what its person approves is what runs; once it is answered,
-        who comes later gets it without secrets.
+        Only an approval request is sent as it is, since what the person approves is what runs; once it is answered,
+        later subscribers get it without secrets.
         """
         self._redact = redact
         self._streams: dict[str, SessionStream] = {}
@@ -63,7 +62,7 @@ class SessionStreams:
         self._relays = Relays()
 
     def publish(self, session_key: str, event: RunEvent) -> None:
-        """Numbers the event and hands it to everybody who watches the session."""
+        """Numbers the event and sends it to all subscribers of the session."""
         stream = self._stream(session_key)
         if isinstance(event, ChatStarted):
             stream.live[event.run_id] = stream.seq
@@ -84,18 +83,18 @@ class SessionStreams:
             self.publish(*relayed)
 
     def relay(self, run_id: str, session_key: str, parent_run_id: str) -> None:
-        """What this run asks a person is from now on heard in its parent's session, too."""
+        """From now on, what this run asks a person also appears in its parent's session."""
         self._relays.begin(run_id, session_key, parent_run_id)
 
     def end_relay(self, run_id: str) -> None:
         self._relays.end(run_id)
 
     def heard(self, session_key: str) -> Sequence[Asked]:
-        """What children of the session's runs ask there, and wait for."""
+        """What children of the session's runs ask there and wait for."""
         return self._relays.heard(session_key)
 
     def broadcast(self, event: str, data: dict[str, object]) -> None:
-        """To every connection, whatever it watches; not numbered."""
+        """Sends an event to every connection, whatever it is subscribed to; not numbered."""
         told = StreamedEvent(event, None, None, self._redact(data))
         _tell(self._broadcast, told)
 
@@ -104,7 +103,7 @@ class SessionStreams:
         self._broadcast.add(subscriber)
 
     def disconnect(self, subscriber: Subscriber) -> None:
-        """Neither broadcasts nor any session's events any more."""
+        """Ends broadcasts and all sessions' events for the subscriber."""
         self._broadcast.discard(subscriber)
         for stream in self._streams.values():
             stream.subscribers.discard(subscriber)
@@ -112,7 +111,7 @@ class SessionStreams:
     def subscribe(
         self, session_key: str, subscriber: Subscriber, after_seq: int | None
     ) -> tuple[int, list[StreamedEvent]]:
-        """The stream's newest number, and the events to tell first: those after `after_seq`, or the run's that goes on.
+        """The stream's newest number, and the events to send first: those after `after_seq`, or of runs in progress.
 
         No event is published between the two, so nothing is missed and nothing comes twice. A number that is not
         reached yet is from before a restart and counts as none.
@@ -125,7 +124,7 @@ class SessionStreams:
         return stream.seq, missed
 
     def watch(self, session_key: str, subscriber: Subscriber) -> None:
-        """Subscribes without asking for what was."""
+        """Subscribes without asking for earlier events."""
         self._stream(session_key).subscribers.add(subscriber)
 
     def _told(self, session_key: str, seq: int, event: RunEvent, *, whole: bool = False) -> StreamedEvent:
@@ -136,7 +135,7 @@ class SessionStreams:
         return StreamedEvent(event.name, event, seq, data)
 
     def _hide(self, stream: SessionStream, approval_id: str) -> None:
-        """Nobody decides about it any more, so it is kept as everything else is."""
+        """The approval is no longer open, so its request is kept without secrets, like everything else."""
         seq, event = stream.asked.pop(approval_id, (None, None))
         if seq is not None and event is not None:
             hidden = self._told(stream.session_key, seq, event)
@@ -152,7 +151,7 @@ class SessionStreams:
 
 
 def _tell(subscribers: Iterable[Subscriber], told: StreamedEvent) -> None:
-    """What is told has happened and is on disk: one who fails to hear it keeps nobody from going on."""
+    """The event has happened and is on disk: a subscriber that fails does not block the rest."""
     for subscriber in tuple(subscribers):
         try:
             subscriber(told)

@@ -1,4 +1,4 @@
-"""Which run was started by which, while they go on. It stops none, and asks nobody."""
+"""Which run was started by which, while they are in progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onyx_jupyter.sessions.origin import RunOrigin
 
 @dataclass
 class RunNode:
-    """A run that waits or goes on. A child spends what its parent may spend, and is never in a freer mode than it."""
+    """A run that is queued or in progress. A child shares its parent's budget, and is never in a freer mode."""
 
     run_id: str
     session_key: str
@@ -23,18 +23,18 @@ class RunNode:
 
     @property
     def root(self) -> RunNode:
-        """The run that nothing else started: its session is where a person looks."""
+        """The run at the top, which no other run started: its session is where a person looks."""
         return self if self.parent is None else self.parent.root
 
 
 class RunTree:
-    """The runs of this server that wait or go on."""
+    """The runs of this server that are queued or in progress."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, RunNode] = {}
 
     def check(self, origin: RunOrigin, session_key: str) -> None:
-        """Raises: InvalidRequest where a run with this origin would wait for itself, or nobody waits for it."""
+        """Raises: InvalidRequest if a run with this origin would wait for itself, or its parent is over."""
         if origin.parent_run is None:
             return
         parent = self._nodes.get(origin.parent_run)
@@ -46,7 +46,7 @@ class RunTree:
             parent = parent.parent
 
     def add(self, run_id: str, session_key: str, origin: RunOrigin, mode: RunMode) -> RunNode:
-        """The run's node; without a parent also where that is over meanwhile."""
+        """The run's node; without a parent also if that has ended meanwhile."""
         parent = self._nodes.get(origin.parent_run or "")
         if parent is not None:
             mode.stay_within(parent.mode)
@@ -58,11 +58,11 @@ class RunTree:
         return self._nodes[run_id]
 
     def children(self, run_id: str) -> Sequence[RunNode]:
-        """Those that the run started itself."""
+        """The runs that this run started itself."""
         return [node for node in self._nodes.values() if node.parent is not None and node.parent.run_id == run_id]
 
     def end(self, run_id: str) -> None:
-        """The run is over; what it started and still goes on is nobody's any more."""
+        """Removes a run that is over; its children still in progress no longer have a parent."""
         for child in self.children(run_id):
             child.parent = None
         self._nodes.pop(run_id, None)

@@ -1,4 +1,4 @@
-"""What must follow from a line on disk follows, even where whoever wrote it was stopped. It writes nothing itself."""
+"""Ensures that what must follow a write does follow, even if the writer is cancelled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def even_if_cancelled(write: Coroutine[Any, Any, T], then: Callable[[T], None]) -> T:
-    """Writes, and calls `then` with what was written; both also when it is cancelled. Raises: whatever `write` does."""
+    """Writes, and calls `then` with what was written, both even if cancelled. Raises: whatever `write` does."""
     writing = asyncio.ensure_future(write)
     try:
         written = await asyncio.shield(writing)

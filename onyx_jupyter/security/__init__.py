@@ -1,1 +1,1 @@
-"""Who may reach what, and what must not be seen. It never asks a person; that is the approvals' work."""
+"""Access to files, addresses and secrets: what is allowed, and what must not be seen."""

@@ -1,6 +1,6 @@
-"""Turns the URLs that models and pages write into checked addresses, and refuses those that are not on the internet.
+"""Turns URLs written by models and pages into checked addresses, and refuses those that are not on the internet.
 
-It opens no connection: whoever does so connects to an address that `addresses` gave, never to the name again.
+It opens no connection: callers connect to an address returned by `addresses`, and never resolve the name again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _URL_SAFE = "/:?#[]@!$&'()*+,;=%~"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL in its one plain form: ASCII, no user, no fragment. `host` has no brackets and no dot at its end."""
+    """A URL in canonical form: ASCII, no user, no fragment. `host` has no brackets and no dot at its end."""
 
     scheme: str
     host: str
@@ -40,13 +40,13 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """Host and port as the Host header has them."""
+        """Host and port, as in the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def entry(self) -> str:
-        """As it would stand in `allow_private`."""
+        """The target as an `allow_private` entry."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     @property
@@ -59,7 +59,7 @@ class Target:
 
     @property
     def address(self) -> Address | None:
-        """The host where it is an address and no name."""
+        """The host if it is an address rather than a name."""
         try:
             return ip_address(self.host)
         except ValueError:
@@ -67,13 +67,13 @@ class Target:
 
 
 async def system_resolve(host: str, port: int) -> Sequence[str]:
-    """Every address that this machine finds for a name. Raises: OSError."""
+    """All addresses of a name, as this machine resolves it. Raises: OSError."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
 
 def plain_url(url: str) -> Target:
-    """The URL in its plain form, wherever it leads. Raises: AddressNotAllowed, with no word of the URL but its host."""
+    """The URL in canonical form, wherever it leads. Raises: AddressNotAllowed, which quotes only the host."""
     if len(url) > MAX_URL_CHARS:
         raise AddressNotAllowed(f"The URL is longer than {MAX_URL_CHARS} characters.")
     if _FORBIDDEN.search(url):
@@ -95,9 +95,9 @@ def plain_url(url: str) -> Target:
 
 
 class AddressGuard:
-    """Lets through what is on the internet, and of the rest what `allow_private` names.
+    """Allows addresses on the internet, and otherwise those listed in `allow_private`.
 
-    An entry is a host, host:port, an address, address:port or a network. Clouds' metadata addresses have to be named
+    An entry is a host, host:port, an address, address:port or a network. Clouds' metadata addresses have to be listed
     one by one: no network covers them.
     """
 
@@ -106,7 +106,7 @@ class AddressGuard:
         self._resolve = resolve
 
     def parse(self, url: str) -> Target:
-        """The URL in its plain form; refused where no look-up is needed to tell. Raises: AddressNotAllowed."""
+        """The URL in canonical form; refused if that is clear without a look-up. Raises: AddressNotAllowed."""
         target = plain_url(url)
         if not self._names(target):
             if target.address is not None and not self._permits(target.address, target.port):
@@ -116,10 +116,10 @@ class AddressGuard:
         return target
 
     async def addresses(self, target: Target) -> Sequence[str]:
-        """Where to connect for what `parse` gave: each of them checked, asked for once.
+        """The addresses to connect to for a parsed URL; all are checked, and the name is resolved only once.
 
-        Raises: AddressNotAllowed where any of the name's addresses is not on the internet and not allowed; ToolError
-        where there is none.
+        Raises: AddressNotAllowed if any of the name's addresses is neither on the internet nor allowed; ToolError if
+        there is none.
         """
         found = [target.host] if target.address is not None else await self._look_up(target)
         for text in found:
@@ -162,7 +162,7 @@ class _Entry:
 
 
 def _entry(text: str) -> _Entry:
-    """One line of `allow_private`; what cannot be read allows nothing."""
+    """One entry of `allow_private`; an unreadable one allows nothing."""
     text = text.strip().lower()
     try:
         return _Entry(None, ip_network(text.strip("[]"), strict=False), None)
@@ -178,7 +178,7 @@ def _entry(text: str) -> _Entry:
 
 
 def _plain_host(host: str) -> str:
-    """Lower-case ASCII without a dot at its end. Raises: AddressNotAllowed for every form that hides an address."""
+    """Lower-case ASCII without a dot at its end. Raises: AddressNotAllowed for all forms that hide an address."""
     if ":" in host:
         return _plain_ipv6(host)
     try:

@@ -1,4 +1,4 @@
-"""Which IP addresses are on the public internet. It knows no names and opens no connection.
+"""Which IP addresses are on the public internet.
 
 Source: the IANA registries of special-purpose IPv4 and IPv6 addresses; RFC 4291, 6052 and 6890.
 """
@@ -68,7 +68,7 @@ METADATA = frozenset(
 
 
 def plain_address(address: Address) -> Address:
-    """The IPv4 address that an IPv6 one stands for where it is one in disguise, else the address itself."""
+    """The IPv4 address embedded in an IPv6 one, if any, else the address itself."""
     if isinstance(address, IPv6Address):
         for carrier in _CARRIERS:
             if address in carrier:
@@ -78,7 +78,7 @@ def plain_address(address: Address) -> Address:
 
 
 def is_public(address: Address) -> bool:
-    """Whether anybody on the internet can reach it; false for every special purpose and for clouds' metadata."""
+    """Whether anybody on the internet can reach it; false for all special purposes and clouds' metadata."""
     plain = plain_address(address)
     if plain in METADATA:
         return False

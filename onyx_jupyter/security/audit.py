@@ -1,7 +1,7 @@
-"""The audit file: one hash-chained line for each thing that was done, decided or refused. It never deletes a line.
+"""The audit file: one hash-chained line for each action, decision or refusal. It never deletes a line.
 
-A small file beside it keeps what the newest line is, so that lines taken from the end are missed too. Who can write
-both can write another history; anything less is found out.
+A small file beside it records the newest line, so that lines removed from the end are noticed, too. Someone who can
+write both files can forge the history; any lesser change is detected.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TRUST_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What a check found: how many entries are as they were written, and the first line that is not."""
+    """The result of a check: how many entries are unchanged, and the first line that is not."""
 
     entries: int
     broken: Broken | None = None
@@ -40,7 +40,7 @@ class Verified:
 
 
 class AuditLog:
-    """Entries in the order of their making, on disk before `write` returns; servers on one home take turns."""
+    """Entries in the order they were made, on disk before `write` returns; servers that share a home take turns."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._path = path
@@ -51,7 +51,7 @@ class AuditLog:
         self._checked: tuple[tuple[int, ...], float, Head, Verified] | None = None
 
     async def write(self, event: str, facts: Mapping[str, Any]) -> None:
-        """Appends one entry. Cancelled, it is written all the same. Raises: StorageError."""
+        """Appends one entry, even if it is cancelled. Raises: StorageError."""
         writing = asyncio.ensure_future(asyncio.to_thread(self.append, event, facts))
         try:
             await asyncio.shield(writing)
@@ -60,17 +60,17 @@ class AuditLog:
             raise
 
     def append(self, event: str, facts: Mapping[str, Any]) -> None:
-        """The same, for a caller on a thread of its own."""
+        """`write` for a caller on its own thread."""
         with self._lock.held():
             for item in [*self._repairs(), {"event": event, **facts}]:
                 self._append(item)
 
     async def verify(self) -> Verified:
-        """Checks every line. Raises: StorageError where the file cannot be read."""
+        """Checks every line. Raises: StorageError if the file cannot be read."""
         return await asyncio.to_thread(self._verify)
 
     async def check(self) -> Verified:
-        """The same for whoever asks often: what was checked in the last ten minutes and only grew is not read again."""
+        """For frequent use: after a check in the last ten minutes, reads only newer lines, if the file only grew."""
         return await asyncio.to_thread(self._check)
 
     # ── writing ─────────────────────────────────────────────────────────────────────────────────────
@@ -85,7 +85,7 @@ class AuditLog:
         self._keep_head()
 
     def _repairs(self) -> list[Mapping[str, Any]]:
-        """Finds the entry to go on from, and what has to be said of the file first."""
+        """Finds the entry to continue from; returns the entries to write first, about the state of the file."""
         raw, kept = self._read_after_head()
         if kept is None:
             self._head = last_entry(raw)
@@ -104,14 +104,14 @@ class AuditLog:
         return [torn_facts(piece)]
 
     def _read_after_head(self) -> tuple[bytes, Head | None]:
-        """What stands behind the newest entry that the record names (all, where there is none), and that entry."""
+        """The bytes after the newest recorded entry (all, if none is recorded), and that entry."""
         kept = self._kept_head()
         if kept is None:
             return self._read(0), None
         return (b"" if self._size() <= kept.size_bytes else self._read(kept.size_bytes)), kept
 
     def _keep_head(self) -> None:
-        """In place, since it says no more than the fsynced line before it: behind a kill it may lag, never lead."""
+        """Written in place: the line before it is fsynced, so after a kill the record may lag behind but never lead."""
         head = self._head
         text = f"{head.number:012d} {head.hash} {head.size_bytes:015d} {head.lines:012d}\n".encode()
         try:
@@ -127,7 +127,7 @@ class AuditLog:
             log.warning("%s could not be written: %s", self._head_path, error)
 
     def _kept_head(self) -> Head | None:
-        """None where there is no record, or none that can be read. What this server wrote itself it does not forget."""
+        """None if the record is missing or unreadable. What this server itself wrote last is remembered as well."""
         try:
             number, entry_hash, size, lines = self._head_path.read_text("ascii").split()
             kept: Head | None = Head(int(number), entry_hash, int(size), int(lines))
@@ -162,7 +162,7 @@ class AuditLog:
             raw = self._read(head.size_bytes)
         head, verified = _walked(raw, head, kept)
         if verified.broken is not None:
-            return self._verify()  # only the whole file says which line is the first
+            return self._verify()  # only the whole file shows which line is the first
         self._checked = (now, at, head, verified)
         return verified
 
@@ -187,7 +187,7 @@ class AuditLog:
 
 
 def _walked(raw: bytes, head: Head, kept: Head | None) -> tuple[Head, Verified]:
-    """Every entry after `head`, and whether the last is the one that the record of the newest names."""
+    """Walks every entry after `head`, and checks that the last is the recorded newest one."""
     hash_of_kept = head.hash if kept is not None and kept.number == head.number else None
     for step in walk(raw, head):
         if isinstance(step, Broken):

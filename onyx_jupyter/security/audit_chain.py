@@ -1,7 +1,7 @@
-"""The form of the audit file's lines, and what gives a changed file away. It never touches the disk.
+"""The format of the audit file's lines, and the detection of changes. It never touches the disk.
 
 A line is one JSON object whose last member, `hash`, is the SHA-256 of all bytes before it; `prev` is the hash of the
-line before, `n` counts from 1. Verified on the bytes themselves, so that no other spelling of the same data passes.
+previous line, `n` counts from 1. The bytes themselves are verified, so that no other spelling of the same data passes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LINE = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The newest entry: its number, its hash, and how many bytes and lines the file has with it."""
+    """The newest entry: its number, its hash, and the size of the file up to it in bytes and lines."""
 
     number: int = 0
     hash: str = "0" * 64
@@ -34,25 +34,25 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The first line, counted from 1 as an editor does, that is not as it was written, and why."""
+    """The first line (counted from 1, as in an editor) that was changed, and why."""
 
     line: int
     reason: str
 
 
 def chained(facts: Mapping[str, Any], head: Head) -> dict[str, Any]:
-    """The facts as the entry that comes after `head`."""
+    """The facts as the entry after `head`."""
     item = {"v": SCHEMA_VERSION, "n": head.number + 1, **facts, "prev": head.hash}
     return {**item, "hash": _hash(encode_line(item)[:-1])}
 
 
 def torn_facts(piece: bytes) -> dict[str, Any]:
-    """What the next entry says of the piece of a line that a power cut left before it."""
+    """What the next entry records about a partial line left by a power cut."""
     return {"event": TORN, "torn": _hash(piece)}
 
 
 def walk(raw: bytes, head: Head) -> Iterator[Head | Broken]:
-    """The head after each entry that follows `head`; Broken, and no more, at the first line that is not as written."""
+    """The head after each entry that follows `head`; Broken, and nothing more, at the first changed line."""
     torn: bytes | None = None
     for line in _lines(raw):
         lines, size = head.lines + 1 + (torn is not None), head.size_bytes + len(line) + len(torn or b"")
@@ -76,7 +76,7 @@ def walk(raw: bytes, head: Head) -> Iterator[Head | Broken]:
 
 
 def last_entry(raw: bytes) -> Head:
-    """The newest entry that still reads as one, whatever stands before it; for a file whose own record is lost."""
+    """The newest valid entry, whatever precedes it; for a file whose record is lost."""
     lines = _lines(raw)
     for line in reversed(lines):
         item = _parse(line)
@@ -86,13 +86,13 @@ def last_entry(raw: bytes) -> Head:
 
 
 def _lines(raw: bytes) -> list[bytes]:
-    """With their ends; the last may have none."""
+    """Lines with their ends; the last may have none."""
     *whole, last = raw.split(b"\n")
     return [*(line + b"\n" for line in whole), *([last] if last else [])]
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
-    """The line's object, where its bytes have its hash and it ends."""
+    """The line's object, if the hash matches its bytes and it ends with a line feed."""
     match = _LINE.fullmatch(line.removesuffix(b"\n"))
     if match is None or not line.endswith(b"\n") or _hash(match[1]) != match[2].decode():
         return None

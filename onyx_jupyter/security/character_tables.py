@@ -1,4 +1,4 @@
-"""The characters that a reader cannot see, or takes for others: one table for Python and for the front end.
+"""Characters that a reader cannot see or mistakes for others: one table for Python and for the front end.
 
 `python -m onyx_jupyter.security.character_tables` writes the front end's copy, `--check` says whether it is current.
 Source: Unicode TR 36, TR 39 (confusables) and TR 51 (emoji).
@@ -36,16 +36,16 @@ EMOJI: Sequence[Range] = (
     (0x2B00, 0x2BFF),
     (0x1F000, 0x1FAFF),
 )
-# Scripts whose words are written with joiners: Arabic and its kin, those of India and its neighbours.
+# Scripts whose words are written with joiners: Arabic and related scripts, those of India and its neighbours.
 JOINING: Sequence[Range] = ((0x620, 0x6D3), (0x6D5, 0x6FF), (0x750, 0x77F), (0x8A0, 0x8C7), (0x900, 0xDFF))
 # Characters of Chinese, Japanese and Korean.
 WIDE: Sequence[Range] = ((0x2E80, 0x2FFF), (0x3001, 0x9FFF), (0xAC00, 0xD7A3), (0xF900, 0xFAFF), (0xFF01, 0xFF60))
 GREEK: Sequence[Range] = ((0x370, 0x3FF), (0x1F00, 0x1FFF))
-# Signs that stand for others in an address or a path.
+# Signs that look like others in an address or a path.
 SIGNS = {"/": "⁄∕╱⟋⧸Ⳇ／", ".": "․．｡", ":": "ː˸։∶꞉", ";": "\u037e", "@": "＠"}
 _PLANES: Sequence[Range] = ((0, 0x1FFFF), (0xE0000, 0xE0FFF))
 _PRIVATE: Sequence[Range] = ((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
-# Those that a newer Unicode knows than the one of some Python.
+# Characters that are newer than the Unicode version of some Pythons.
 _EGYPTIAN = (0x13430, 0x1343F, "egyptian hieroglyph format control")
 _OUTLINED = (0x1CCD6, 0x1CCF9)
 _CONTROLS = {
@@ -59,14 +59,14 @@ _CONTROLS = {
     0x7F: "delete",
     0x85: "next line",
 }
-# Letters that nobody takes for the Latin one beside it, or that a Latin alphabet has itself.
+# Letters that nobody mistakes for a Latin one, or that some Latin alphabet contains.
 _TOLD_APART = frozenset("μσωηεβΛΣΩφıþƒɓɗɛɩʋƭɋɾʍᴦ")
-# Letters of another place or size, which everybody sees: `m²`, `①`.
+# Letters of another position or size, which are obvious: `m²`, `①`.
 _SEEN = ("<super>", "<sub>", "<circle>")
 
 
 class Tables(NamedTuple):
-    """Ranges are inclusive. `look_alikes` gives for a letter the ASCII one that it passes for; `styled` are letters and
+    """Ranges are inclusive. `look_alikes` maps a letter to the ASCII one that it looks like; `styled` are letters and
     digits in other widths and styles, which Python and browsers read as the plain ones."""
 
     invisible: Sequence[Named]
@@ -77,7 +77,7 @@ class Tables(NamedTuple):
 
 @cache
 def tables() -> Tables:
-    """Looks at every character where Unicode has put any of these, which takes a moment."""
+    """Scans every character in the planes where Unicode has any of these, which takes a moment."""
     newer = [*range(_EGYPTIAN[0], _EGYPTIAN[1] + 1), *range(_OUTLINED[0], _OUTLINED[1] + 1)]
     codes = (code for first, last in _PLANES for code in range(first, last + 1) if code not in newer)
     every = list(map(chr, codes))
@@ -91,12 +91,12 @@ def tables() -> Tables:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the front end's copy, or with `--check` compare it: 1 when the one on disk is not current."""
+    """Writes the front end's copy, or with `--check` compares it: returns 1 if the one on disk is outdated."""
     return write_or_check(TARGET, typescript(), arguments, "onyx_jupyter.security.character_tables")
 
 
 def typescript() -> str:
-    """The tables as TypeScript, formatted as the front end's formatter has it."""
+    """The tables as TypeScript, formatted as by the front end's formatter."""
     table = tables()
     constants = {
         "INVISIBLE": ("ReadonlyArray<readonly [number, number, string]>", table.invisible),
@@ -114,7 +114,7 @@ def typescript() -> str:
 
 
 def _look_alikes(every: Sequence[str]) -> dict[str, str]:
-    """The letters that deceive, capitals as well."""
+    """The letters that deceive, including capitals."""
     small = {one: plain for one, plain in letters_by_look().items() if one not in _TOLD_APART and one.isalnum()}
     capitals = {one: small[one.casefold()] for one in every if one not in small and one.casefold() in small}
     return {one: plain for one, plain in sorted({**small, **capitals}.items()) if one not in _TOLD_APART}
@@ -128,7 +128,7 @@ def _is_styled(character: str) -> bool:
 
 
 def _named(characters: Iterable[str]) -> list[Named]:
-    """Neighbours of one name are one range."""
+    """Merges neighbours of the same name into a range."""
     found: list[Named] = []
     for character in characters:
         code, name = ord(character), _name(character)

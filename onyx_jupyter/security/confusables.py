@@ -1,6 +1,6 @@
-"""What a text looks like: invisible characters out, look-alikes as the ASCII they pass for. It changes no file.
+"""What a text looks like: without invisible characters, and with look-alikes replaced by the ASCII they resemble.
 
-Source: Unicode TR 36 and 39 (confusables); the table holds the letters and signs that marks and tokens are made of.
+Source: Unicode TR 36 and 39 (confusables); the table holds the letters and signs that marks and tokens consist of.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _LOOKS_LIKE = {
 
 
 class PlainForm:
-    """`text` is lower-case; a character of it may stand for a part of one of the original, or for several."""
+    """`text` is lower-case; one of its characters may stand for part of an original character, or for several."""
 
     def __init__(self, original: str) -> None:
         self._original = original
@@ -74,21 +74,21 @@ class PlainForm:
         if original.isascii():
             self.text = original.lower()
             return
-        # Each different character is looked up once, and a long text has few.
+        # Each distinct character is looked up once; even a long text has few.
         table = {one: one if _is_plain(one) else _plain(one) for one in set(original)}
         if any(len(plain) != 1 for plain in table.values()):
             self._lengths = {character: len(plain) for character, plain in table.items()}
         self.text = original.translate({ord(character): plain for character, plain in table.items()})
 
     def origins(self, begin: int, end: int) -> tuple[int, int]:
-        """The part of the original that a part of `text` stands for; it has at least one character."""
+        """The range of the original for a range of `text`; at least one character."""
         if not self._lengths:
             return begin, end
         return bisect_right(self._ends, begin), bisect_right(self._ends, end - 1) + 1
 
     @cached_property
     def _ends(self) -> array[int]:
-        """Where the part of each character of the original ends. Only a text that is changed needs it."""
+        """The end in `text` of each original character. Needed only if lengths changed."""
         return array("L", accumulate(map(self._lengths.__getitem__, self._original)))
 
 
@@ -98,20 +98,20 @@ def plain_form(text: str) -> PlainForm:
 
 
 def is_invisible(character: str) -> bool:
-    """Whether nobody sees it; line feed and tab are seen, every other line end is not."""
+    """Whether it is invisible; line feed and tab count as visible, all other line ends do not."""
     return _visible(character) != character
 
 
 def letters_by_look() -> Mapping[str, str]:
-    """Letters that pass for an ASCII one → that one, in lower case."""
+    """Letters that look like an ASCII one → that one, in lower case."""
     return {look_alike: plain for plain, others in _LETTERS.items() for look_alike in others}
 
 
 def remove_invisible(text: str) -> tuple[str, int]:
-    """The text without what nobody sees, and how many such characters it had.
+    """The text without invisible characters, and how many it had.
 
-    Out go controls, direction marks, zero-width characters, tags and variation selectors; every kind of line end
-    becomes a line feed, and half of a pair of surrogates a replacement character.
+    Removed are controls, direction marks, zero-width characters, tags and variation selectors; every kind of line end
+    becomes a line feed, and half of a surrogate pair a replacement character.
     """
     text = text.replace("\r\n", "\n")
     if text.isascii() and text.isprintable():
@@ -122,7 +122,7 @@ def remove_invisible(text: str) -> tuple[str, int]:
 
 
 class _OrItself(dict[int, str | int]):
-    """A table for `translate` that leaves alone what it does not name, faster than by a miss for each character."""
+    """A table for `translate` that keeps characters without an entry, faster than with a miss for each of them."""
 
     def __missing__(self, code: int) -> int:
         self[code] = code
@@ -145,7 +145,7 @@ def _visible(character: str) -> str:
 
 
 def _is_plain(character: str) -> bool:
-    """Whether nothing is left to be done: so with the many thousand letters of scripts that have no capitals."""
+    """Whether it needs no change: true for the many thousand letters of scripts without capitals."""
     if character in _LOOKS_LIKE or unicodedata.decomposition(character):
         return False
     return unicodedata.category(character) in _CASELESS

@@ -1,6 +1,6 @@
-"""Which files hold credentials by their name and place. It opens none.
+"""Which files hold credentials, by name and location.
 
-Reading one is asked about in every mode; a search through a folder leaves them out. `docs/tools.md` has the same list
+Reading one needs an approval in every mode; searches through a folder skip them. `docs/tools.md` has the same list
 in words.
 """
 
@@ -11,7 +11,7 @@ from fnmatch import translate
 from functools import cache
 from pathlib import Path
 
-# Patterns of names, or of the end of a path where they hold a slash; `*` also stands for slashes. In lower case.
+# Patterns for names, or for the end of a path if they contain a slash; `*` also matches slashes. In lower case.
 _CREDENTIALS = (
     # settings of programs and services
     ".env", ".env.*", "*.env", ".envrc", "secrets.toml", "secrets.yml", "secrets.yaml", "secrets.json",
@@ -27,10 +27,10 @@ _CREDENTIALS = (
     # keys
     ".ssh/*", ".gnupg/*", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.p12", "*.pfx",
     "*.jks", "*.keystore", "*.kdbx", "*.ppk", "*.asc.key",
-    # Jupyter: who reads these runs code in a kernel or is let in as its person
+    # Jupyter: with these one can run code in a kernel or log in as the user
     "runtime/kernel-*.json", "kernel-????????-????-????-????-????????????.json", "jpserver-*.json",
     "nbserver-*.json", "jupyter_cookie_secret", "notebook_cookie_secret", "jupyter_server_config.json",
-    # what a process was started with
+    # the environment of a process
     "/proc/*/environ",
 )  # fmt: skip
 _FREE = (
@@ -39,12 +39,12 @@ _FREE = (
 
 
 def holds_credentials(given: str, real: Path) -> bool:
-    """Whether the file is known for credentials by the path that was given or by the one to which links lead."""
+    """Whether the file is known to hold credentials, by the given path or by the real one after following links."""
     return _is_named(real.as_posix()) or _is_named(given.replace("\\", "/"))
 
 
 def why_asked(shown: str) -> str:
-    """What a person is told before such a file is read."""
+    """What the user is told before such a file is read."""
     return (
         f"`{shown}` holds credentials: allowing it sends what it holds to the model, with recognised secrets taken out"
     )

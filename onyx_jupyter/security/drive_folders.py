@@ -1,7 +1,7 @@
-"""The folders of Onyx that JupyterLab shows as a drive of their own, by name. It opens and lists nothing.
+"""The folders of Onyx that JupyterLab shows as a separate drive, by name.
 
-`Onyx:workspace/notes.md` is how JupyterLab writes a file of that drive. What lies in none of its folders has no such
-path: the configuration, keys, conversations and logs are never among them.
+JupyterLab writes a file of that drive as `Onyx:workspace/notes.md`. Files outside its folders have no such path: the
+configuration, keys, sessions and logs are never on the drive.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DRIVE_PREFIX = f"{DRIVE_NAME}:"
 
 @dataclass(frozen=True, slots=True)
 class DriveFolder:
-    """One folder of the drive; nothing is written into one that is not `writable`."""
+    """One folder of the drive; nothing is written into it unless it is `writable`."""
 
     real: Path
     writable: bool = True
@@ -28,14 +28,14 @@ Folders = Mapping[str, DriveFolder]
 
 @dataclass(frozen=True, slots=True)
 class FoldersNow:
-    """The folders of the drive as they were looked up once, as real paths."""
+    """The folders of the drive at one moment, as real paths."""
 
     folders: Folders
 
     def real(self, path: str) -> Path | None:
-        """Where a path of the drive (`workspace/x`, with or without `Onyx:`) leads; None out of its folders.
+        """The real path for a path of the drive (`workspace/x`, with or without `Onyx:`); None outside its folders.
 
-        Links are followed, and count where they lead.
+        Links are followed, and their target counts.
         """
         name, _, rest = _tidy(path).partition("/")
         folder = self.folders.get(name)
@@ -48,7 +48,7 @@ class FoldersNow:
         return real if _within(real, folder.real) else None
 
     def shown(self, real: Path) -> str | None:
-        """The path by which JupyterLab opens it; None where no folder holds it, or it is hidden there."""
+        """The path by which JupyterLab opens it; None if no folder contains it, or it is hidden there."""
         for name, folder in self.folders.items():
             if _within(real, folder.real):
                 parts = real.relative_to(folder.real).parts
@@ -57,10 +57,10 @@ class FoldersNow:
 
 
 class DriveFolders:
-    """`folders` gives them at each call, since agents come and go with the configuration.
+    """`folders` is called each time, since agents come and go with the configuration.
 
-    A folder that holds `private` (ONYX_HOME), or lies in a part of it that is nobody's to read, is left out, whatever
-    the configuration says.
+    A folder that contains `private` (ONYX_HOME), or is in a part of it that must not be read, is left out, whatever the
+    configuration says.
     """
 
     def __init__(self, private: Path, hidden: frozenset[str], folders: Callable[[], Folders]) -> None:
@@ -74,7 +74,7 @@ class DriveFolders:
         return {name: folder for name, folder in real.items() if self._may_be_shown(folder.real)}
 
     def now(self) -> FoldersNow:
-        """As they are at this moment: for a listing, which asks for each of its entries."""
+        """The folders at this moment: for a listing, which needs them for each of its entries."""
         return FoldersNow(self.all())
 
     def real(self, path: str) -> Path | None:
@@ -93,12 +93,12 @@ class DriveFolders:
 
 
 def browser_path(real: Path, root: Path | None, drive: DriveFolders | None) -> str | None:
-    """The path by which JupyterLab opens a file: from the server's root where it is shown there, else on the drive."""
+    """The path by which JupyterLab opens a file: from the server's root if it is shown there, else on the drive."""
     return browser_paths([real], root, drive)[0]
 
 
 def browser_paths(reals: Sequence[Path], root: Path | None, drive: DriveFolders | None) -> list[str | None]:
-    """The same for each of several files, for which the folders of the drive are looked up once, if at all."""
+    """`browser_path` for several files; the folders of the drive are looked up once, if at all."""
     paths = [_path_from(root, real) for real in reals]
     if drive is None or None not in paths:
         return paths
@@ -107,7 +107,7 @@ def browser_paths(reals: Sequence[Path], root: Path | None, drive: DriveFolders 
 
 
 def is_hidden(name: str) -> bool:
-    """By its name, as in the file browser."""
+    """Whether the file browser hides that name."""
     return name.startswith(".")
 
 
@@ -119,7 +119,7 @@ def _path_from(root: Path | None, real: Path) -> str | None:
 
 
 def _tidy(path: str) -> str:
-    """Without drive, slashes at its ends, and `..`."""
+    """The path without drive, outer slashes, and `..`."""
     return posixpath.normpath("/" + path.removeprefix(DRIVE_PREFIX)).strip("/")
 
 

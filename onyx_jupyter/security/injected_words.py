@@ -1,6 +1,6 @@
-"""Knows words that try to steer an assistant, for places that keep text which a model later reads as its own.
+"""Recognises words that try to steer an assistant, for stored text that a model later reads as its own.
 
-It never cleans a text: who asks refuses the whole of it. What is only read once goes behind a fence instead.
+It never cleans a text: callers refuse it as a whole. Text that is read only once is fenced instead.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _PATTERNS = {why: re.compile("|".join(patterns), re.DOTALL) for why, patterns in
 
 
 def injected_words(text: str) -> str | None:
-    """Why this text should not be kept for a model to read as its own, or None. Look-alikes hide nothing."""
+    """Why this text must not be kept for a model to read as its own, or None. Look-alikes hide nothing."""
     visible, _ = remove_invisible(text)
     if neutralise(visible, _NO_BOUNDARY) != visible:
         return "it holds marks that part the turns of a chat"

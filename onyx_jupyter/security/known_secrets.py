@@ -1,4 +1,4 @@
-"""The exact secrets of this server, and every way in which one may be written. It never shows one."""
+"""The exact secrets of this server, in every form in which they may be written. It never shows one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SECRET_VARIABLE = re.compile(
 )
 _MAYBE_SECRET_VARIABLE = re.compile(r"KEY$|_PAT$|_AUTH$", re.IGNORECASE)
 _PATH = re.compile(r"[/~.]|[A-Za-z]:\\")
-# What people write where a local server wants any key at all: words that ordinary text holds.
+# Placeholders for local servers that insist on a key: words that occur in ordinary text.
 _NO_SECRETS = frozenset(
     {"lm-studio", "lmstudio", "not-needed", "not-required", "no-key-required", "sk-no-key-required", "placeholder"}
     | {"anything", "dummy-key", "undefined", "required", "disabled"}
@@ -26,7 +26,7 @@ _NO_SECRETS = frozenset(
 
 
 class KnownSecret:
-    """One exact value in all its spellings; has what a Shape has, so that both are searched for alike."""
+    """One exact value in all its spellings; has the interface of a Shape, so that both are searched alike."""
 
     folded = False
 
@@ -37,19 +37,19 @@ class KnownSecret:
         self.heads = tuple({spelling[:HEAD_CHARS] for spelling in self._spellings})
 
     def spans(self, text: str, folded: str, start: int = 0) -> Iterator[Span]:
-        """Where it stands in any spelling, from `start` on."""
+        """Where it occurs in any spelling, from `start` on."""
         for spelling in self._spellings:
             for place in found_at(text, spelling, start):
                 yield place, place, place + len(spelling)
 
     def begun(self, text: str, folded: str, start: int) -> int:
-        """The first place from `start` on where it may have begun and go on beyond the text's end."""
+        """The first position from `start` on at which it may begin and continue past the end of the text."""
         first = max(start, len(text) - self._longest + 1)
         places = (at for head in self.heads for at in found_at(text, head, first))
         return min((at for at in places if self._goes_on(text[at:])), default=len(text))
 
     def starts(self, text: str, start: int) -> bool:
-        """Anywhere."""
+        """Always: a value may start anywhere."""
         return True
 
     def _goes_on(self, rest: str) -> bool:
@@ -57,17 +57,17 @@ class KnownSecret:
 
 
 def known_secrets(values: Mapping[str, str]) -> list[KnownSecret]:
-    """One for each value (value → kind) that is long enough to be told from an ordinary word."""
+    """One for each value (value → kind) that is long enough not to be an ordinary word."""
     return [KnownSecret(kind, value) for value, kind in values.items() if _is_telling(value)]
 
 
 def environment_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Value → kind of every variable whose name says that it is secret; a path to a secret is none."""
+    """Value → kind of all variables with a secret's name; a path to a secret is not one."""
     return {value: "environment" for name, value in environment.items() if _is_secret(name, value)}
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """The other variables: what a process is given that needs no key."""
+    """The other variables: the environment for a process that needs no key."""
     return {name: value for name, value in environment.items() if not _is_secret(name, value)}
 
 
@@ -82,7 +82,7 @@ def _is_telling(value: str) -> bool:
 
 
 def _spellings(value: str) -> set[str]:
-    """As it is, in a URL, in JSON, and in base64 wherever in a longer text it begins."""
+    """The value as it is, in a URL, in JSON, and in base64 at any offset in a longer text."""
     escaped = {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (False, True)}
     spellings = {value, *escaped, quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")}
     raw = value.encode("utf-8", "replace")

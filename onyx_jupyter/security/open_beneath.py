@@ -1,8 +1,8 @@
-"""Opens what lies under a folder without following a link on the way. It decides nothing about what is allowed.
+"""Opens files and folders beneath a folder without following a link on the way.
 
-A path is judged first and opened later: whoever swaps a folder for a link in between gets an error here, since each
-step down is taken from the folder before it and refuses links. Where the system cannot do that (Windows), the path is
-taken as it was judged.
+A path is checked first and opened later: if a folder is swapped for a link in between, opening fails, since each step
+starts from the folder opened before and refuses links. On systems without that (Windows), the checked path is opened
+as it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STEPS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
 _BINARY = getattr(os, "O_BINARY", 0)
-# A pipe without a writer would hold the opener forever; a regular file does not mind the flag.
+# Opening a pipe without a writer would block forever; for regular files the flag has no effect.
 _READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0) | _BINARY
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _BINARY
 
@@ -32,19 +32,19 @@ class NotRegular(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """An open folder: what is done in it is done in this very folder, whatever its path leads to by now."""
+    """An open folder: operations apply to this very folder, wherever its path leads by now."""
 
     path: Path
     descriptor: int | None
 
     @property
     def identity(self) -> tuple[int, int]:
-        """Device and inode: the same folder under whichever name."""
+        """Device and inode: the same for a folder under any name."""
         found = self.path.stat() if self.descriptor is None else os.fstat(self.descriptor)
         return found.st_dev, found.st_ino
 
     def entries(self) -> list[os.DirEntry[str]]:
-        """What it holds, links not followed by whoever asks with `follow_symlinks=False`."""
+        """Its entries; pass `follow_symlinks=False` to their methods to not follow links."""
         with os.scandir(self.path if self.descriptor is None else self.descriptor) as found:
             return list(found)
 
@@ -57,9 +57,9 @@ class Folder:
         return descriptor
 
     def replace(self, name: str, data: bytes, mode: int, *, check: Check | None = None) -> None:
-        """Writes the file as a whole: a reader sees the old content or the new. One that exists keeps its mode.
+        """Writes the file atomically: a reader sees the old content or the new. An existing file keeps its mode.
 
-        `check` is given what is replaced; what it raises leaves the file as it is. Raises: OSError.
+        `check` gets the content being replaced; if it raises, the file stays as it is. Raises: OSError.
         """
         temporary = temporary_name(name)
         kept_mode = self._mode_of(name)
@@ -91,12 +91,12 @@ class Folder:
         return os.open(self._place(name), _CREATE, mode, dir_fd=self.descriptor)
 
     def remove(self, name: str) -> None:
-        """Without that file; a link goes, not what it leads to. Raises: OSError."""
+        """Removes the file; a link itself, not its target. Raises: OSError."""
         with suppress(FileNotFoundError):
             os.unlink(self._place(name), dir_fd=self.descriptor)
 
     def _mode_of(self, name: str) -> int | None:
-        """The permissions of a regular file that is there."""
+        """The permissions of an existing regular file."""
         try:
             found = os.stat(self._place(name), dir_fd=self.descriptor, follow_symlinks=False)
         except FileNotFoundError:
@@ -109,9 +109,9 @@ class Folder:
 
 @contextmanager
 def folder_beneath(root: Path, folder: Path, *, make_mode: int | None = None) -> Iterator[Folder]:
-    """`folder`, which is `root` or a real path under it, held open; with `make_mode` it is made where missing.
+    """Holds `folder` open, which is `root` or a real path under it; with `make_mode`, missing folders are created.
 
-    Raises: OSError, also where a link stands in the way; ValueError where it is not under `root`.
+    Raises: OSError, also if a link is in the way; ValueError if it is not under `root`.
     """
     steps = folder.relative_to(root).parts
     if not _STEPS:

@@ -1,4 +1,4 @@
-"""Turns the paths that models and people write into real ones, and refuses what lies outside the allowed roots."""
+"""Turns paths written by models and people into real ones, and refuses those outside the allowed roots."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ WORKSPACE_PREFIX = "onyx:"
 class PathGuard:
     """Resolves paths as JupyterLab's file browser writes them.
 
-    Relative to the server's root; `onyx:` in front means the agent's workspace, `Onyx:` the drive of that name;
-    absolute paths are taken inside the allowed roots. Containment is judged on the real path, so `..` and symbolic
-    links lead nowhere else. `private` is a folder (ONYX_HOME) of which only the workspace may be used, even where it
-    lies inside a root.
+    Paths are relative to the server's root; `onyx:` in front means the agent's workspace, `Onyx:` the drive of that
+    name; absolute paths must be inside the allowed roots. The real path decides, so `..` and symbolic links cannot
+    escape. `private` is a folder (ONYX_HOME) of which only the workspace may be used, even if it is inside a root.
     """
 
     def __init__(
@@ -33,16 +32,16 @@ class PathGuard:
 
     @property
     def roots(self) -> tuple[Path, Path]:
-        """The folders within which tools may work, as real paths."""
+        """The folders in which tools may work, as real paths."""
         return (self.server_root, self.workspace)
 
     def resolve(self, path: str) -> Path:
-        """The real path, whether or not something is there yet. Raises: PathNotAllowed."""
+        """The real path, whether or not it exists yet. Raises: PathNotAllowed."""
         if "\0" in path:
             raise PathNotAllowed(f"The path {path!r} contains a NUL character.")
         try:
             real = self._candidate(path).resolve()
-            if real.resolve() != real:  # behind a loop of links, `..` hides from Python what still is a link
+            if real.resolve() != real:  # after a loop of links, `..` hides remaining links from Python
                 raise PathNotAllowed(f"The path {path!r} leads through a loop of links.")
         except (OSError, RuntimeError, ValueError) as error:  # a loop of links, or a name the system cannot hold
             raise PathNotAllowed(f"The path {path!r} cannot be resolved: {error}.") from error
@@ -58,7 +57,7 @@ class PathGuard:
         return real
 
     def api_path(self, path: str) -> str:
-        """The path as JupyterLab wants it: posix, from the server's root or on Onyx's drive. Raises: PathNotAllowed."""
+        """The path for JupyterLab: posix, from the server's root or on Onyx's drive. Raises: PathNotAllowed."""
         real = self.resolve(path)
         shown = browser_path(real, self.server_root, self._drive)
         if shown is not None:
@@ -68,17 +67,17 @@ class PathGuard:
         return real.relative_to(self.server_root).as_posix()
 
     def shown(self, real: Path) -> str:
-        """A real path as one would write it: from the server's root, or with `onyx:` in front."""
+        """A real path as people write it: from the server's root, or with `onyx:` in front."""
         if self.in_workspace(real):
             return WORKSPACE_PREFIX + ("" if real == self.workspace else real.relative_to(self.workspace).as_posix())
         return real.relative_to(self.server_root).as_posix()
 
     def in_workspace(self, real: Path) -> bool:
-        """Whether that real path is the agent's own."""
+        """Whether that real path is in the agent's workspace."""
         return real == self.workspace or self.workspace in real.parents
 
     def folder(self, real: Path, *, make_mode: int | None = None) -> AbstractContextManager[Folder]:
-        """That resolved folder, opened so that no link that appeared since can lead elsewhere.
+        """Opens the resolved folder so that no link created since can redirect it.
 
         Raises: PathNotAllowed, OSError.
         """
@@ -89,7 +88,7 @@ class PathGuard:
 
     @contextmanager
     def file(self, real: Path) -> Iterator[int]:
-        """A descriptor to read that resolved regular file, opened with like care. Raises: PathNotAllowed, OSError."""
+        """A descriptor to read the resolved regular file, opened as safely. Raises: PathNotAllowed, OSError."""
         if real in self.roots:
             raise NotRegular("a folder")
         with self.folder(real.parent) as folder:
@@ -100,7 +99,7 @@ class PathGuard:
             os.close(descriptor)
 
     def is_private(self, folder: Folder) -> bool:
-        """Whether this is the private folder itself, by whichever name one came to it."""
+        """Whether this is the private folder itself, by whatever name it was opened."""
         try:
             return self._private is not None and folder.identity == _identity(self._private)
         except OSError:

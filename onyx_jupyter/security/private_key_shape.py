@@ -1,4 +1,4 @@
-"""The shape of a private key in PEM or in PGP's armor: only what can stand in one, so that nothing else is hidden.
+"""The shape of a private key in PEM or PGP armor: only what can occur in one, so that nothing else is hidden.
 
 Source: RFC 7468 (PEM), RFC 1421 section 4.6 (its headers), RFC 4880 section 6.2 (armor).
 """
@@ -13,7 +13,7 @@ _KINDS = ("", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ")
 _BEGIN = Words((*(f"-----BEGIN {kind}PRIVATE KEY-----" for kind in _KINDS), "-----BEGIN PGP PRIVATE KEY BLOCK-----"))
 _END = Words((*(f"-----END {kind}PRIVATE KEY-----" for kind in _KINDS), "-----END PGP PRIVATE KEY BLOCK-----"))
 
-# Ends of lines, also as JSON and Python write them, and what joins the literals of a text in code.
+# Line ends, also as JSON and Python write them, and what joins string literals in code.
 _GAP = r"(?:[\s\"',+\\]|(?<=\\)[nrt])"
 _BASE64 = "[A-Za-z0-9+/]"
 _PADDING = Run("=", 0, 2)
@@ -29,7 +29,7 @@ _HEADERS = OneOf(
         ),
     )
 )
-# What stands in front of a line where a tool shows it: `     2<tab>`, `key.pem:2:`, the signs of a diff.
+# What a tool shows in front of a line: `     2<tab>`, `key.pem:2:`, the signs of a diff.
 _IN_FRONT = Several(
     (
         OneOf(

@@ -1,4 +1,4 @@
-"""Which secrets a text may hold at all, told from the words by which each kind is known. It decides on none."""
+"""Which secrets a text may contain at all, by the words that each kind begins with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onyx_jupyter.security.shape_parts import any_of
 
 
 class Secret(Protocol):
-    """Something to look for: a shape or an exact value."""
+    """Something to search for: a shape or an exact value."""
 
     @property
     def kind(self) -> str: ...
@@ -21,22 +21,22 @@ class Secret(Protocol):
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """What every match begins with: one of these."""
+        """Every match begins with one of these."""
         ...
 
     def spans(self, text: str, folded: str, start: int = 0) -> Iterator[Span]: ...
 
     def begun(self, text: str, folded: str, start: int) -> int:
-        """The first place from `start` on where one may go on beyond the end, its head whole; else the length."""
+        """The first position from `start` on of a whole head whose match may continue past the end; else the length."""
         ...
 
     def starts(self, text: str, start: int) -> bool:
-        """Whether one may start there, by the character before it."""
+        """Whether one may start there, judging by the character before it."""
         ...
 
 
 class Heads:
-    """The heads of all secrets, for one pass through a text instead of one for each."""
+    """The heads of all secrets, to search a text in one pass instead of one for each."""
 
     def __init__(self, secrets: Sequence[Secret]) -> None:
         self._order = {secret: place for place, secret in enumerate(secrets)}
@@ -47,28 +47,28 @@ class Heads:
                 by_head.setdefault(fold(head), set()).add(secret)
                 for size in range(1, len(head)):
                     self._begun.setdefault(head[:size], set()).add(secret)
-        self._endings: dict[str, list[str]] = {}  # what a head may begin with, by its last two characters
+        self._endings: dict[str, list[str]] = {}  # beginnings of heads, by their last two characters
         for begun in sorted(set(map(fold, self._begun)), key=len, reverse=True):
             self._endings.setdefault(begun[-2:], []).append(begun)
         self._any = re.compile(any_of(by_head) if by_head else "(?!)")
         self._by_head = by_head
-        self._behind: dict[str, list[str]] = {}  # found out when a head is first met: settings are read anew often
+        self._behind: dict[str, list[str]] = {}  # computed when a head is first found: settings are often reloaded
 
     def present(self, folded: str) -> tuple[list[Secret], int]:
-        """Those of which a head may stand in the text, in the order in which they are listed; how many heads stand."""
+        """The secrets whose heads may occur in the text, in list order, and the number of heads found."""
         found = self._any.findall(folded)
         if not found:
             return [], 0
         secrets: set[Secret] = set()
         for head in set(found):
             secrets.update(self._by_head[head])
-            for other in self._begin_within(head):  # begins within this one, and the search went on behind it
+            for other in self._begin_within(head):  # begins inside this one, and the search continued after it
                 if other in folded:
                     secrets.update(self._by_head[other])
         return sorted(secrets, key=self._order.__getitem__), len(found)
 
     def begun(self, text: str, folded: str, start: int) -> int:
-        """The first place from `start` on where the text ends within a head."""
+        """The first position from `start` on where the text ends inside a head."""
         for last in (folded[-2:], folded[-1:]):
             for begun in self._endings.get(last, ()):
                 at = len(text) - len(begun)

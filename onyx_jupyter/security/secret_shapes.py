@@ -1,6 +1,6 @@
-"""The shapes of secrets that many people have: keys of providers, tokens, passwords in code. It knows no value.
+"""The shapes of common secrets: keys of providers, tokens, passwords in code.
 
-Ordinary text stays whole: a hash, a UUID or a CSS class is no secret, and neither is a placeholder.
+Ordinary text stays intact: hashes, UUIDs, CSS classes and placeholders are not secrets.
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ def _prefixed(kind: str, texts: tuple[str, ...], run: str, least: int) -> Shape:
 
 
 def _named(kind: str, names: tuple[str, ...], accepts: Accepts, least: int) -> Shape:
-    """`name = value`, where the name may end a longer one: `db_password`, `dbPassword`."""
+    """`name = value`; the name may be the end of a longer one: `db_password`, `dbPassword`."""
     return Shape(kind, (Words(names), *_ASSIGNED, Value(_CHARACTERS, least)), accepts, folded=True, word=True)
 
 
 def _variable(kind: str, names: tuple[str, ...], accepts: Accepts) -> Shape:
-    """`DB_NAME=value`, as a shell and files of settings have it."""
+    """`DB_NAME=value`, as in a shell or a settings file."""
     parts = (Words(names), Words(("=",)), Run(_QUOTE, 0, 3), Value(_SHELL_CHARACTERS, 4))
     return Shape(kind, parts, accepts, bound="[a-z]")
 
 
 def _behind(kind: str, word: str, run: Run, accepts: Accepts) -> Shape:
-    """What follows a word in any case; the word stays."""
+    """What follows a word in any case; the word itself is kept."""
     return Shape(kind, (Words((word,)), run), accepts, folded=True)
 
 
@@ -116,7 +116,7 @@ _OPTIONS = ("--http-password", "--ftp-password", "--proxy-password", "--password
 
 
 def _netrc(head: str, *host: Part) -> Shape:
-    """`machine h login u password p`, in one line or several."""
+    """`machine h login u password p`, on one line or several."""
     login = Several((Words(("login", "account")), *_APART, _LOGIN_WORD, *_APART), 0, 2)
     password = Run(r"[^\s\"'\\`]", 3, 256, secret=True)
     return Shape(
@@ -139,9 +139,9 @@ _FILES: tuple[Shape, ...] = (
     _pgpass(Words(_PORTS), Run("[0-9]", 3, 4), Words((":",))),
     # ~/.docker/config.json and .npmrc
     Shape("docker-auth", (Words(("auth",)), *_ASSIGNED, Run(_BASE64, 8, 512, secret=True)), docker_auth),
-    # A kubeconfig's client key; its certificate is for everybody.
+    # A kubeconfig's client key; its certificate is public.
     Shape("kubernetes-key", (Words(("client-key-data",)), *_ASSIGNED, Run(_BASE64, 16, None, secret=True))),
-    # The file by which programs reach a kernel: who has its key runs code there.
+    # Kernel connection files: with the key one can run code in the kernel.
     Shape(
         "kernel-key",
         (

@@ -1,4 +1,4 @@
-"""Whether what stands where a secret would stand is one: placeholders, code and plain words are none."""
+"""Whether a value in a secret's place is a secret: placeholders, code and plain words are not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAIN_WORDS = frozenset((
 _DOTTED_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH = re.compile(r"~?\.{0,2}/|[A-Za-z]:[\\/]")
 _QUOTES = frozenset("\"'`")
-_LINE_ENDS = frozenset(("", "\n", "\r", "\\", '"', "'", "`"))  # of a line in a literal, too
+_LINE_ENDS = frozenset(("", "\n", "\r", "\\", '"', "'", "`"))  # also the end of a line inside a literal
 _WORD_ENDS = frozenset("\"'`\\;&|<>$ \t\n\r") | {""}
 _FIELD_ENDS = frozenset(" \t\n\r\"'`\\),;") | {""}
 _LONG_PIECE = re.compile(r"[^-_.]{10,}")
@@ -36,15 +36,15 @@ _JUDGED_CHARS = 1024
 
 
 def key_like(value: str, before: str = "", after: str = "") -> bool:
-    """Has a longer piece in which letters are mixed with digits or with capitals: `sk-text-repr-fallback` has none.
+    """Contains a longer piece that mixes letters with digits or capitals: `sk-text-repr-fallback` has none.
 
-    What a value is not, none of its endings is.
+    If this is false for a value, it is false for all its endings.
     """
     return any(_is_mixed(found[0]) for found in _LONG_PIECE.finditer(value))
 
 
 def assigned_secret(value: str, before: str = '"', after: str = '"') -> bool:
-    """Whether what is given to a name like `api_key` is a secret; unquoted, it must look more like one."""
+    """Whether the value of a name like `api_key` is a secret; unquoted, it must look more like one."""
     value = value[:_JUDGED_CHARS]
     if len(value) < 16 or not _HAS_DIGIT.search(value) or _is_no_secret(value, before, after):
         return False
@@ -52,9 +52,10 @@ def assigned_secret(value: str, before: str = '"', after: str = '"') -> bool:
 
 
 def assigned_password(value: str, before: str = '"', after: str = '"') -> bool:
-    """Whether what is given to a name like `password` is one.
+    """Whether the value of a name like `password` is a secret.
 
-    Three kinds of characters or a random value; in quotes, or to the end of its line, letters and digits will do.
+    It needs three kinds of characters or a random value; in quotes, or up to the end of its line, letters and digits
+    suffice.
     """
     value = value[:_JUDGED_CHARS]
     if _is_no_secret(value, before, after):
@@ -68,7 +69,7 @@ def assigned_password(value: str, before: str = '"', after: str = '"') -> bool:
 
 
 def variable_secret(value: str, before: str = '"', after: str = '"') -> bool:
-    """Whether what a variable like `DB_PASSWORD` is set to is one: all but a placeholder, a plain word and code."""
+    """Whether the value of a variable like `DB_PASSWORD` is a secret: not a placeholder, a plain word or code."""
     value = value[:_JUDGED_CHARS]
     ended = after in ('"', "'", "`", "\\") if _is_quoted(before) else after in _WORD_ENDS
     if len(value) < 4 or not ended or value[0] == "=" or value.lower() in _PLAIN_WORDS:
@@ -77,50 +78,50 @@ def variable_secret(value: str, before: str = '"', after: str = '"') -> bool:
 
 
 def variable_token(value: str, before: str = '"', after: str = '"') -> bool:
-    """The same for `…TOKEN`, which may also be a number of tokens."""
+    """Like `variable_secret`, for `…TOKEN`, which may also be a number of tokens."""
     return not value.isdigit() and variable_secret(value, before, after)
 
 
 def option_password(value: str, before: str = "", after: str = "") -> bool:
-    """Whether what follows an option like `--password` is one; behind a blank it may be a word of prose."""
+    """Whether the value of an option like `--password` is a secret; after a blank it may be a word of prose."""
     if value[0] == "-" or (before.endswith((" ", "\t")) and not _HAS_DIGIT.search(value)):
         return False
     return variable_secret(value, "", after if not _is_quoted(before) else "")
 
 
 def url_password(value: str, before: str = "", after: str = "") -> bool:
-    """Whether what stands between `user:` and `@` in a URL is one."""
+    """Whether the text between `user:` and `@` in a URL is a password."""
     return not _is_placeholder(value) and value.lower() not in _PLAIN_WORDS and value.lower() != "pw"
 
 
 def login_password(value: str, before: str = "", after: str = "") -> bool:
-    """Whether what follows `-u name:` is one; a group (`-u 1000:1000`, `--user app:staff`) is none."""
+    """Whether the text after `-u name:` is a password; a group (`-u 1000:1000`, `--user app:staff`) is not."""
     if _is_placeholder(value) or value.isdigit() or value.lower() in _PLAIN_WORDS or _PATH.match(value):
         return False
     return not (value.islower() and value.replace("-", "").replace("_", "").isalpha() and len(value) < 12)
 
 
 def file_password(value: str, before: str = "", after: str = "") -> bool:
-    """Whether a password file names one in its place."""
+    """Whether the password field of a password file holds one."""
     return not _is_placeholder(value) and value[0] not in "<$" and value.lower() not in _PLAIN_WORDS
 
 
 def pgpass_password(value: str, before: str = "", after: str = "") -> bool:
-    """The last of five fields, as in `.pgpass`; of an IPv6 address it is a short group."""
+    """The last of five fields, as in `.pgpass`; in an IPv6 address it is a short group."""
     return after in _FIELD_ENDS and _GROUP.fullmatch(value) is None and file_password(value, before, after)
 
 
 def basic_credentials(value: str, before: str = "", after: str = "") -> bool:
-    """Base64 of `name:password`; “Basic information” is none."""
+    """Base64 of `name:password`; “Basic information” is not."""
     try:
         text = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
-    except ValueError:  # what is matched without capitals may hold a letter that is none in ASCII
+    except ValueError:  # a case-insensitive match may include letters that are not ASCII
         return False
     return b":" in text
 
 
 def docker_auth(value: str, before: str = "", after: str = "") -> bool:
-    """Base64 of `name:password` in characters that one can type."""
+    """Base64 of `name:password` in characters that can be typed."""
     if not basic_credentials(value):
         return False
     return base64.b64decode(value + "=" * (-len(value) % 4)).decode("latin-1").isprintable()
@@ -131,7 +132,7 @@ def aws_id(value: str, before: str = "", after: str = "") -> bool:
 
 
 def private_key(value: str, before: str = "", after: str = "") -> bool:
-    """A whole key; or one that was cut off, if what follows its first line can be nothing else."""
+    """A whole key; or a truncated one, if what follows its first line can be nothing else."""
     return "-----END" in value[-60:] or key_like(value.partition("KEY")[2][:400].replace("+", "").replace("/", ""))
 
 
@@ -153,14 +154,14 @@ def _is_weak(value: str) -> bool:
 
 
 def _random(value: str) -> bool:
-    """Letters and digits in turns, as no word or name has them."""
+    """Letters and digits alternate more than in any word or name."""
     classes = value.translate(_CLASSES)
     runs = _CLASS_RUN.findall(classes)
     return "d" in classes and len({run[0] for run in runs}) > 1 and len(runs) - 1 >= max(3, len(classes) // 6)
 
 
 def _is_no_secret(value: str, before: str, after: str) -> bool:
-    """A placeholder, a path, or code where a value would stand: `token = tokenizer(…)`, `password=$PASS`."""
+    """A placeholder, a path, or code in a value's place: `token = tokenizer(…)`, `password=$PASS`."""
     if _PATH.match(value) or _is_placeholder(value):
         return True
     if _is_quoted(before):
@@ -170,7 +171,7 @@ def _is_no_secret(value: str, before: str, after: str) -> bool:
 
 def _is_placeholder(value: str) -> bool:
     lower = value.lower()
-    for word in _PLACEHOLDERS:  # a loop, since this is asked for every candidate
+    for word in _PLACEHOLDERS:  # a loop, since this runs for every candidate
         if word in lower:
             return True
     return lower.startswith("test") or ("secret" in lower and _SECRET_WORD.search(lower) is not None)

@@ -1,6 +1,6 @@
-"""Takes secrets out of text before it reaches a model, a file, a log or a screen. It stores them nowhere else.
+"""Removes secrets from text before it reaches a model, a file, a log or a screen. It stores them nowhere else.
 
-In a secret's place stands a mark, `[redacted:kind]`; a text that holds one is no longer the real one.
+A mark, `[redacted:kind]`, replaces each secret; a text with a mark is no longer the original one.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _TEXT_TYPES = re.compile(
 
 
 Found = tuple[int, int, int, str]
-"""Where the match begins, where the secret in it begins and ends, and its kind."""
+"""Start of the match, start and end of the secret in it, and its kind."""
 
 
 class Look(NamedTuple):
-    """`begun` is where a secret may have begun that goes on beyond the end, the length where none has.
+    """`begun` is where a secret may begin that continues past the end; the length if there is none.
 
-    `found` are the secrets of the text, none where nothing stands before that place; `heads` says how many words
-    stand there by which one is known.
+    `found` are the secrets of the text, empty if nothing precedes that place; `heads` is how many words occur that
+    secrets begin with.
     """
 
     begun: int
@@ -58,7 +58,7 @@ class SecretsFilter:
     """Knows the exact secrets of this server and the shapes of common ones."""
 
     def __init__(self, values: Mapping[str, str], *, shapes: bool = True) -> None:
-        """`values` is value → kind, the word in its mark; `shapes` False takes out the exact values alone."""
+        """`values` is value → kind, the word in its mark; `shapes` False removes only the exact values."""
         self._secrets: tuple[Secret, ...] = (*known_secrets(values), *(SHAPES if shapes else ()))
         self._shapes = shapes
         self._heads = Heads(self._secrets)
@@ -68,7 +68,7 @@ class SecretsFilter:
         return _replaced(text, [(start, end, kind) for _, start, end, kind in self.spans(text)])
 
     def redact_data(self, data: Any) -> Any:
-        """JSON-like data with every secret replaced, also where the key says that its value is one."""
+        """JSON-like data with every secret replaced, also if only the key says that its value is a secret."""
         if isinstance(data, str):
             return self.apply(data)
         if isinstance(data, Mapping):
@@ -80,11 +80,11 @@ class SecretsFilter:
         return data
 
     def redact_attachment(self, attachment: Attachment) -> Attachment:
-        """One that is text, without secrets; a picture as it is."""
+        """A text attachment without secrets; a picture unchanged."""
         return replace(attachment, data=self._redact_base64(attachment.mime_type, attachment.data))
 
     def redact_result(self, result: ToolResult) -> ToolResult:
-        """The result without secrets, those in its texts attached included."""
+        """The result without secrets, including those in attached texts."""
         attachments = tuple(map(self.redact_attachment, result.attachments))
         own_head, own_tail = self.apply(result.own_head), self.apply(result.own_tail)
         told = replace(result, output=self.apply(result.output), own_head=own_head, own_tail=own_tail)
@@ -101,20 +101,20 @@ class SecretsFilter:
         return replace(link, path=self.apply(link.path), cell_id=link.cell_id and self.apply(link.cell_id))
 
     def redact_call(self, call: ToolCall) -> ToolCall:
-        """The call with secrets in its arguments replaced; it cannot do any more what it was to do."""
+        """The call with secrets in its arguments replaced; it can no longer do its work."""
         malformed = None if call.malformed is None else self.apply(call.malformed)
         return replace(call, arguments=self.redact_data(call.arguments), malformed=malformed)
 
     def spans(self, text: str, start: int = 0) -> list[Found]:
-        """Of every secret from `start` on, in order; those that overlap are one.
+        """All secrets from `start` on, in order; overlapping ones are merged.
 
-        A match begins with the words by which a secret is known, such as the name in front of a password.
+        A match begins with the words that identify the secret, such as the name before a password.
         """
         folded = fold(text)
         return self._spans(text, folded, self._heads.present(folded)[0], start)
 
     def look(self, text: str, start: int) -> Look:
-        """What a stream needs to know of a text of which all from `start` on has not gone out yet."""
+        """For a stream whose text from `start` on has not been sent yet: where to stop, and the secrets in it."""
         folded = fold(text)
         present, heads = self._heads.present(folded)
         begun = self._heads.begun(text, folded, start)
@@ -131,7 +131,7 @@ class SecretsFilter:
         ]
         if not found:
             return []
-        found.sort(key=lambda span: (span[1], -span[2]))  # stable: of equal ones the first in the list names the kind
+        found.sort(key=lambda span: (span[1], -span[2]))  # stable: among equals, the first in the list names the kind
         merged: list[Found] = []
         for match, start, end, kind in found:
             if merged and start < merged[-1][2]:
@@ -159,28 +159,28 @@ class SecretsFilter:
 
 
 async def off_the_loop(redact: Callable[[Content], Redacted], content: Content) -> Redacted:
-    """What `redact` makes of it, in a thread where it is so large that the event loop would wait for it."""
+    """The result of `redact`, in a thread if the content is so large that it would block the event loop."""
     if _chars(content, LARGE_CHARS) < LARGE_CHARS:
         return redact(content)
     return await asyncio.to_thread(redact, content)
 
 
 def no_secrets() -> SecretsFilter:
-    """A filter that lets everything pass."""
+    """A filter that removes nothing."""
     return _NONE
 
 
 class SecretStream:
-    """A text filter for an answer that streams: holds back only what may be the beginning of a secret.
+    """Filters an answer that streams: holds back only what may be the beginning of a secret.
 
-    However the text is cut into pieces, what comes out is what `apply` makes of the whole. Where much is held back, it
-    is looked at again when it has grown by half; where the words that begin secrets stand close together, after some
-    more text. So the work stays in proportion to the text.
+    However the text is split, the output equals `apply` on the whole. A long held part is searched again only once it
+    has grown by half; if words that begin secrets are dense, only after some more text. So the work stays proportional
+    to the text.
     """
 
     def __init__(self, secrets: SecretsFilter) -> None:
         self._secrets = secrets
-        self._seen = ""  # the last character that went out: what may begin depends on what stands before
+        self._seen = ""  # the last character sent: whether a secret may begin depends on what precedes it
         self._held = ""
         self._new: list[str] = []
         self._new_chars = 0
@@ -197,7 +197,7 @@ class SecretStream:
         cut = look.begun
         for match, _, end, _ in reversed(look.found):
             if match < cut < end:
-                cut = match  # a secret that has lost the words before it is not known any more
+                cut = match  # without the words before it, a secret is no longer recognised
         shown = self._give(whole, max(cut, seen), look.found)
         held = len(self._held)
         grown = held // 2 if held > _ALWAYS_LOOKED_CHARS else 0
@@ -228,12 +228,12 @@ class SecretStream:
 
 
 def mark(kind: str) -> str:
-    """What stands in the place of a secret."""
+    """The replacement for a secret."""
     return f"[redacted:{kind}]"
 
 
 def marked(data: Any, name: str = "") -> str | None:
-    """The dotted name of the first value that holds a mark; None where there is none."""
+    """The dotted name of the first value that contains a mark; None if there is none."""
     if isinstance(data, str):
         return name if _MARK.search(data) else None
     items = data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, list | tuple) else ()
@@ -245,7 +245,7 @@ def marked(data: Any, name: str = "") -> str | None:
 
 
 def _chars(content: Any, enough: int) -> int:
-    """How much text there is to look at, counted up to `enough`."""
+    """How much text there is to search, counted up to `enough`."""
     if isinstance(content, str):
         return len(content)
     if isinstance(content, ToolCall):

@@ -1,4 +1,4 @@
-"""The shape of a secret, found in a text or begun at its end. It knows no kinds."""
+"""The shape of a kind of secret: finds it in a text, or its beginning at the text's end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 from onyx_jupyter.security.shape_parts import Part, Run, Value, Words, begun, sequence
 
 Span = tuple[int, int, int]
-"""Where a match begins, and where the secret in it begins and ends."""
+"""Start of the match, and start and end of the secret in it."""
 
 Accepts = Callable[[str, str, str], bool]
 
@@ -23,7 +23,7 @@ def fold(text: str) -> str:
 
 
 def found_at(text: str, part: str, start: int = 0) -> Iterator[int]:
-    """Every place where the part stands, overlapping ones too."""
+    """Every position of the part, including overlapping ones."""
     place = text.find(part, start)
     while place >= 0:
         yield place
@@ -34,13 +34,13 @@ def found_at(text: str, part: str, start: int = 0) -> Iterator[int]:
 class Shape:
     """A kind of secret. The first part is `Words`, so that a search need not look at every character.
 
-    `accepts(secret, before, after)` has the last word: `before` is the match up to the secret, or the character in
-    front where the secret is all of it, `after` the character behind (both empty at an end of the text). `folded`
-    shapes are matched in lower case; with `word` their first part never begins within a word, where `dbPassword` holds
-    two. None starts behind a character of the class `bound`, and `whole` ones never end before a letter or digit.
+    `accepts(secret, before, after)` has the last word: `before` is the match up to the secret, or the character before
+    it if the secret is the whole match, `after` the character after it (both empty at an end of the text). `folded`
+    shapes are matched in lower case; with `word` their first part never begins inside a word, and `dbPassword` counts
+    as two. None starts after a character of the class `bound`, and `whole` ones never end before a letter or digit.
 
-    Where a shape is words and a run without an end in which the words may stand again, `accepts` must refuse every
-    ending of what it refuses: those are passed over.
+    If a shape is words and an unbounded run that may contain the words again, `accepts` must refuse every ending of
+    what it refuses: those are skipped.
     """
 
     kind: str
@@ -53,12 +53,12 @@ class Shape:
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """What every match begins with: one of these."""
+        """Every match begins with one of these."""
         first = self.parts[0]
         return first.texts if isinstance(first, Words) else ()
 
     def spans(self, text: str, folded: str, start: int = 0) -> Iterator[Span]:
-        """Where the secrets are that begin at `start` or behind; `folded` is `fold(text)`."""
+        """The secrets that begin at `start` or later; `folded` is `fold(text)`."""
         searched = folded if self.folded else text
         at = start
         while (match := self._pattern.search(searched, at)) is not None:
@@ -71,7 +71,7 @@ class Shape:
                 at = match.end() if self._nests_nothing else first + 1
 
     def begun(self, text: str, folded: str, start: int) -> int:
-        """The first place from `start` on where a match may go on beyond the text's end; the length if there is none.
+        """The first position from `start` on of a match that may continue past the text's end; the length if none does.
 
         A first part that is itself cut off does not count.
         """
@@ -86,7 +86,7 @@ class Shape:
         return len(text)
 
     def starts(self, text: str, start: int) -> bool:
-        """Whether one may start there, by the character before it."""
+        """Whether one may start there, judging by the character before it."""
         if self.word or not self.bound:
             return self._may_start(text, start)
         return start == 0 or self._bound.match(text, start - 1) is None
@@ -98,7 +98,7 @@ class Shape:
         return self.accepts(text[begin:end], before, after)
 
     def _may_start(self, text: str, start: int) -> bool:
-        """The part of it that no pattern says, since it needs the capitals of a text that is matched without them."""
+        """The check that no pattern covers: it needs the original case of a text that is matched in lower case."""
         return not self.word or start == 0 or _WITHIN_A_WORD.match(text, start - 1) is None
 
     @cached_property
@@ -111,7 +111,7 @@ class Shape:
 
     @cached_property
     def _nests_nothing(self) -> bool:
-        """Whether all that starts inside a match ends where it ends and is less of a secret: so it is passed over."""
+        """Whether matches inside a match end where it ends and are less secret, so that they can be skipped."""
         run = self.parts[-1]
         if len(self.parts) != 2 or not isinstance(run, Run) or run.most is not None:
             return False
@@ -133,7 +133,7 @@ class Shape:
 
     @property
     def _head(self) -> str:
-        """The bound stands behind each head: a pattern that begins with letters is searched much faster."""
+        """The bound is checked after each head: a pattern that begins with letters is searched much faster."""
         if self.word or not self.bound:
             return f"(?:{'|'.join(map(re.escape, self.heads))})"
         return f"(?:{'|'.join(f'{re.escape(head)}(?<!{self.bound}{re.escape(head)})' for head in self.heads)})"

@@ -1,7 +1,7 @@
-"""What a secret's shape is made of: words, runs of characters, and sequences of them. It searches nothing.
+"""The parts of a secret's shape: words, runs of characters, and sequences of them.
 
-Each part takes as much as it can and gives nothing back, so a match takes time linear in what it reads; and whether a
-text that ends in the middle of one may go on with it can be told from the parts alone, which is what a stream needs.
+Each part is possessive (it never backtracks), so a match takes time linear in what it reads. Whether a text that ends
+inside a part may continue it can be told from the parts alone, which a stream needs.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Part(Protocol):
 
     @property
     def begun(self) -> str:
-        """What a text may end with inside of it, the text's end (`\\Z`) included."""
+        """What a text may end with inside of the part, including the text's end (`\\Z`)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The first of these texts that stands there: of two that begin alike, the longer goes first."""
+    """The first of these texts that matches; if one begins with another, list the longer one first."""
 
     texts: tuple[str, ...]
 
@@ -43,9 +43,9 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """`least` to `most` characters (None: any number) of a class, a regular expression for one.
+    """`least` to `most` characters (None: any number) of a class, a regular expression for one character.
 
-    `secret` marks what is hidden; without such a mark it is the whole match.
+    `secret` marks what is hidden; if no part has it, the whole match is hidden.
     """
 
     characters: str
@@ -69,10 +69,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What is given to a name: a run that ends where a shell's word may end, so no code is ever a part of it.
+    """The value of a name: a run that ends where a shell word may end, so it never includes code.
 
-    `characters` is a class in brackets. Beside them it may have `$`, unless that begins `$(` or `${`, and `=` in one
-    place and at its end: with more of them, every name in `a=a=a=…` would have all that follows for its value.
+    `characters` is a class in brackets. The run may also contain `$`, except in `$(` or `${`, and `=` in one place and
+    at its end: with more of them, the value of every name in `a=a=a=…` would be all that follows.
     """
 
     characters: str
@@ -96,7 +96,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """The parts in their order, `least` to `most` times (None: any number)."""
+    """The parts in order, `least` to `most` times (None: any number)."""
 
     parts: tuple[Part, ...]
     least: int = 0
@@ -108,7 +108,7 @@ class Several:
 
     @property
     def begun(self) -> str:
-        """Times are given back here: the last may be complete only because the text ends where it could go on."""
+        """Backtracks over repetitions: the last may be complete only because the text ends where it could continue."""
         return rf"(?:{sequence(self.parts)}){{0,{self._most}}}(?:\Z|{begun(self.parts)})"
 
     @property
@@ -118,7 +118,7 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The first of these sequences that stands there."""
+    """The first of these sequences that matches."""
 
     options: tuple[tuple[Part, ...], ...]
 
@@ -132,12 +132,12 @@ class OneOf:
 
 
 def sequence(parts: Iterable[Part]) -> str:
-    """The parts one after the other."""
+    """The parts one after another."""
     return "".join(part.pattern for part in parts)
 
 
 def begun(parts: Sequence[Part]) -> str:
-    """Whatever a text may end with while the sequence is under way."""
+    """What a text may end with in the middle of the sequence."""
     pattern = ""
     for part in reversed(parts):
         pattern = rf"(?:{part.begun}|{part.pattern}(?:\Z|{pattern}))" if pattern else f"(?:{part.begun})"
@@ -145,12 +145,12 @@ def begun(parts: Sequence[Part]) -> str:
 
 
 def any_of(texts: Iterable[str]) -> str:
-    """One of these texts, the longest first; letters that many begin with are compared once."""
+    """One of these texts, the longest first; shared beginnings are compared once."""
     return _tree({}, texts, ends_early=False)
 
 
 def prefixes_of(texts: Iterable[str]) -> str:
-    """The beginning of one of these texts, of one character or more."""
+    """The beginning of one of these texts, at least one character."""
     return _tree({}, texts, ends_early=True)
 
 

@@ -1,7 +1,7 @@
-"""Finds what a text hides from whoever reads it: what cannot be seen, odd spaces, letters that pass for others.
+"""Finds what a text hides from its reader: invisible characters, odd spaces, letters that look like others.
 
 The front end does the same with the same tables (labextension/src/shared/visible_characters.ts), which
-`python -m onyx_jupyter.security.character_tables` writes; the cases in labextension/tests hold both to one answer.
+`python -m onyx_jupyter.security.character_tables` writes; the cases in labextension/tests keep both consistent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BRACKETS = re.compile(r"⟨(?=U\+[0-9A-F])")
 
 
 class Mark(NamedTuple):
-    """`text[start:end]` is one character, or the same one several times."""
+    """`text[start:end]` is one character, or the same one repeated."""
 
     start: int
     end: int
@@ -31,9 +31,9 @@ class Mark(NamedTuple):
 
 
 def marks(text: str) -> list[Mark]:
-    """Every place where a mark has to stand, in order.
+    """Every place that needs a mark, in order.
 
-    Emoji, accents, prose in any script, and joiners within Arabic and Indic words have none.
+    Emoji, accents, prose in any script, and joiners within Arabic and Indic words need none.
     """
     found = _finders()
     if found.plain.fullmatch(text):
@@ -47,7 +47,7 @@ def marks(text: str) -> list[Mark]:
 
 
 def with_marks(text: str) -> str:
-    """The text with `⟨U+202E⟩` in each such place, `⟨U+200B×3⟩` for several; two texts never become the same one."""
+    """The text with `⟨U+202E⟩` in each such place, `⟨U+200B×3⟩` for repetitions; different texts stay different."""
     pieces, past = [], 0
     for start, end in sorted([*((mark.start, mark.end) for mark in marks(text)), *_own_marks(text)]):
         count = f"×{end - start}" if end - start > 1 else ""
@@ -62,7 +62,7 @@ def label(character: str) -> str:
 
 
 def kinds_in(data: Any) -> set[Kind]:
-    """What JSON-like data holds of it, names of fields included."""
+    """The kinds found in JSON-like data, including field names."""
     if isinstance(data, str):
         return {mark.kind for mark in marks(data)}
     if isinstance(data, Mapping):
@@ -124,7 +124,7 @@ def _invisible(text: str, found: _Finders) -> Iterator[int]:
 
 
 def _joins(text: str, at: int, found: _Finders) -> bool:
-    """Whether it is a part of an emoji, or of a word whose letters it joins."""
+    """Whether it is part of an emoji, or joins the letters of a word."""
     character, before, after = text[at], text[at - 1 : at] if at else "", text[at + 1 : at + 2]
     if character in "\ufe0e\ufe0f":
         keycap = before != "" and before in "0123456789#*" and after == "\u20e3"
@@ -138,7 +138,7 @@ def _joins(text: str, at: int, found: _Finders) -> bool:
 
 
 def _odd_spaces(text: str, found: _Finders) -> Iterator[int]:
-    """The wide space of Chinese and Japanese prose is none where it stands beside their characters."""
+    """The wide space of Chinese and Japanese prose is not odd next to their characters."""
     for match in found.spaces.finditer(text):
         at = match.start()
         around = text[max(0, at - 1) : at + 2]
@@ -147,7 +147,7 @@ def _odd_spaces(text: str, found: _Finders) -> Iterator[int]:
 
 
 def _look_alikes(text: str, found: _Finders) -> Iterator[int]:
-    """In a word that is Latin otherwise, and signs between Latin letters."""
+    """Letters in an otherwise Latin word, and signs between Latin letters."""
     for match in found.signs.finditer(text):
         sides = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
         if all(_plain(side) for side in sides) and any(side.isalpha() for side in sides):
@@ -157,7 +157,7 @@ def _look_alikes(text: str, found: _Finders) -> Iterator[int]:
             continue
         for letters in _LETTERS.finditer(word[0]):
             if all(map(found.greek.fullmatch, letters[0])):
-                continue  # a symbol of its own in a name, such as a rho in front of `_air`
+                continue  # a separate symbol in a name, such as a rho in front of `_air`
             yield from (
                 word.start() + letters.start() + match.start() for match in found.look_alikes.finditer(letters[0])
             )
@@ -168,7 +168,7 @@ def _plain(side: str) -> bool:
 
 
 def _joined(text: str, single: Sequence[Mark]) -> Iterator[Mark]:
-    """The same character several times is one mark."""
+    """Merges repetitions of a character into one mark."""
     start = 0
     for index, (one, following) in enumerate(pairwise([*single, None]), 1):
         assert one is not None
@@ -178,5 +178,5 @@ def _joined(text: str, single: Sequence[Mark]) -> Iterator[Mark]:
 
 
 def _own_marks(text: str) -> list[tuple[int, int]]:
-    """What looks like a mark of ours in the text itself."""
+    """Text that itself looks like one of our marks."""
     return [match.span() for match in _BRACKETS.finditer(text)]

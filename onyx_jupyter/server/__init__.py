@@ -1,1 +1,1 @@
-"""Onyx on Jupyter's own port: the extension, the socket and its methods. It decides nothing about agents or memory."""
+"""Onyx on Jupyter's own port: the server extension, the socket and its methods."""

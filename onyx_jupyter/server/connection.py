@@ -1,4 +1,4 @@
-"""One connected client: reads its requests, calls the methods, sends back results and events in order."""
+"""One connected client: reads its requests, calls the methods, sends results and events in order."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 
 class Connection:
-    """A client, by the function that sends a frame to it.
+    """A client, represented by the function that sends a frame to it.
 
-    Its requests are answered as their operations' `dispatch` says. What goes along with a message may have to be read
-    from the client itself, whose answer comes over the same line: so messages are answered in a row of their own.
+    Requests are answered as their operations' `dispatch` says. Messages are answered in a separate queue: what was
+    attached to one may have to be read from the client itself, whose answer comes over the same socket.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Connection:
         self._streams.connect(self._hear)
 
     async def receive(self, frame: str | bytes) -> None:
-        """Answers one frame, whatever it holds."""
+        """Answers one frame, whatever it contains."""
         try:
             request_id, method, params = decode_request(frame)
         except FrameError as error:
@@ -76,7 +76,7 @@ class Connection:
     async def _after(
         self, before: asyncio.Task[None] | None, request_id: str, operation: Operation, params: Mapping[str, Any]
     ) -> None:
-        """Answers when what was asked before has been answered. It is not cancelled with the client: it was said."""
+        """Answers after the previous request is answered. Goes on if the client leaves: the message was sent."""
         if before is not None:
             await asyncio.wait({before})
         await self._answer(request_id, operation, params)
@@ -84,7 +84,7 @@ class Connection:
             self._last_ordered = None
 
     def close(self) -> None:
-        """The client has gone; its runs go on."""
+        """The client has left; its runs go on."""
         self._streams.disconnect(self._hear)
         self._tabs.closed(self._tab)
         if (skills := self._onyx.container.parts.find(SKILLS)) is not None:
@@ -130,7 +130,7 @@ class Connection:
             self._hear(told)
 
     def _hear(self, told: StreamedEvent) -> None:
-        """An event goes out, if this caller may hear of it."""
+        """Sends an event if this caller may receive it."""
         if self._onyx.container.events[told.name].scope in self._caller.scopes:
             self._send(told.encoded(encode_event))
 

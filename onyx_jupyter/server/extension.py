@@ -1,6 +1,6 @@
-"""The Jupyter server extension: registers the handlers. It loads Onyx itself when the first client comes.
+"""The Jupyter server extension: registers the handlers, and loads Onyx itself when the first client connects.
 
-Where Onyx was used before, it is loaded soon after the server is up, since something may wait there to be gone on with.
+If Onyx was used before, it is loaded soon after the server started, since there may be unfinished work.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class OnyxApp(ExtensionApp):
     load_other_extensions = True
 
     ceiling = Union(
-        [Dict(), Any()],  # what is no dict is refused with words of our own
+        [Dict(), Any()],  # anything but a dict is refused with our own message
         help="""
         What the assistant may do at most, whatever its users configure, choose or allow; all keys may be left out.
         deny: tools and families that nobody has, such as ["exec", "group:web"].
@@ -73,7 +73,7 @@ class OnyxApp(ExtensionApp):
         )
 
     async def service(self) -> Service:
-        """The one service of this server, built on first use: its imports run in a thread. Raises: NotServed."""
+        """The only service of this server, built on first use: its imports run in a thread. Raises: NotServed."""
         async with self._loading:
             if self._service is None and self._problem is None:
                 await self._build(await asyncio.to_thread(_import_service))
@@ -100,7 +100,7 @@ class OnyxApp(ExtensionApp):
             if await asyncio.to_thread(_was_used):
                 await (await self.service()).start()
         except NotServed:
-            pass  # it is in the log, and told to whoever comes
+            pass  # it is in the log, and every client gets it
         except Exception:
             self.log.exception("Onyx could not go on with what was left before this start")
 
@@ -109,13 +109,13 @@ class OnyxApp(ExtensionApp):
         return {}
 
     def _unknown_options(self) -> str | None:
-        """A misspelt `c.OnyxApp.cieling` would forbid nothing, and nobody would know."""
+        """A misspelt `c.OnyxApp.cieling` would forbid nothing, without anybody noticing."""
         unknown = sorted(set(self.config.get(type(self).__name__, {})) - set(self.trait_names(config=True)))
         return f"c.OnyxApp.{unknown[0]}: there is no such option. Did you mean c.OnyxApp.ceiling?" if unknown else None
 
     def _read_ceiling(self) -> Ceiling | None:
         from onyx_jupyter.config.ceiling import (
-            read_ceiling,  # pydantic, which a server without a ceiling can do without
+            read_ceiling,  # pydantic, which a server without a ceiling does not need
         )
         from onyx_jupyter.errors import ConfigError
 
@@ -145,7 +145,7 @@ class OnyxApp(ExtensionApp):
 
 
 def _was_used() -> bool:
-    """Whether there is a conversation."""
+    """Whether there is a session."""
     from onyx_jupyter.config.paths import Home
 
     return any(Home.from_environment().sessions.glob("*/*.jsonl"))

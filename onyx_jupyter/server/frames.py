@@ -1,4 +1,4 @@
-"""Frames as text: one place where they are made and read. It never looks at what is in them."""
+"""Encodes and decodes frames, independent of their contents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class FrameError(Exception):
-    """A frame that is no request; `request_id` is None where even that could not be read."""
+    """A frame that is not a request; `request_id` is None if not even that could be read."""
 
     def __init__(self, code: int, message: str, request_id: str | None = None) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ def decode_request(frame: str | bytes) -> tuple[str, str, dict[str, Any]]:
 
 
 def _dump(frame: Mapping[str, Any]) -> str:
-    """Strict JSON in valid Unicode, whatever a model has sent: half of a surrogate pair is escaped, NaN is null."""
+    """Strict JSON in valid Unicode, whatever a model sent: half of a surrogate pair is escaped, NaN becomes null."""
     try:
         text = json.dumps(frame, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:

@@ -1,6 +1,6 @@
-"""Onyx's log: JSON lines in a file that is renewed when full, and warnings on the server's console.
+"""Onyx's log: JSON lines in a file that rotates when full, and warnings on the server's console.
 
-Nothing reaches either with a secret in it. What is logged is decided elsewhere.
+Secrets are removed from both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CONSOLE_FORMAT = "[%(levelname).1s %(asctime)s Onyx] %(message)s"
 
 
 class Log:
-    """The package's logger and its two handlers. A former one's are replaced; `close` ends the file's."""
+    """The package's logger and its two handlers, replacing earlier ones; `close` closes the file."""
 
     def __init__(self, path: Path, redact_data: Callable[[Any], Any]) -> None:
         self._path = path
@@ -45,11 +45,11 @@ class Log:
         self._console = console
         logger = logging.getLogger(LOGGER)
         logger.handlers = [console]
-        logger.propagate = False  # a root handler would write the same line again, with the secrets
+        logger.propagate = False  # a root handler would write the line again, including the secrets
         logger.setLevel(logging.WARNING)
 
     def configure(self, config: LoggingConfig) -> None:
-        """Writes to the file from now on, as the configuration wants it. A disk that refuses costs the file alone."""
+        """Starts logging to the file as configured. If the disk refuses, only the file is lost."""
         self.close()
         try:
             make_private_folder(self._path.parent)
@@ -68,7 +68,7 @@ class Log:
         logger.setLevel(min(lines.level, logging.WARNING))
 
     def close(self) -> None:
-        """Writes what waits and lets the file go; the console stays."""
+        """Writes pending lines and closes the file; the console stays."""
         if self._listener is not None and self._file is not None:
             logger = logging.getLogger(LOGGER)
             logger.handlers = [handler for handler in logger.handlers if not isinstance(handler, QueueHandler)]
@@ -78,7 +78,7 @@ class Log:
 
 
 class _ConsoleLine(logging.Formatter):
-    """Takes secrets out of the whole line, the traceback of an exception included."""
+    """Removes secrets from the whole line, including an exception's traceback."""
 
     def __init__(self, redact_data: Callable[[Any], Any]) -> None:
         super().__init__(CONSOLE_FORMAT)
@@ -113,7 +113,7 @@ class _JsonLine(JsonFormatter):
         log_data.update(self._redact_data(line))
 
     def _stack(self, record: logging.LogRecord) -> str:
-        """The exception's, else how the line came to be logged."""
+        """The stack of the exception, or else of the logging call."""
         if record.exc_info and record.exc_info[0] is not None:
             return "".join(self.formatException(record.exc_info))
         frame: FrameType | None = sys._getframe()
@@ -123,7 +123,7 @@ class _JsonLine(JsonFormatter):
 
 
 class _PrivateRotatingFile(RotatingFileHandler):
-    """The owner's alone. A line that cannot be written is let go: no work ends because its log does."""
+    """Readable only by the owner. A line that cannot be written is dropped: no work fails because of its log."""
 
     def __init__(self, path: Path, config: LoggingConfig) -> None:
         super().__init__(path, maxBytes=config.max_bytes, backupCount=config.files, delay=True)
@@ -133,14 +133,14 @@ class _PrivateRotatingFile(RotatingFileHandler):
         descriptor = os.open(self.baseFilename, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            os.write(descriptor, b"\n")  # a kill or a full disk cut the last line: the next one is a line of its own
+            os.write(descriptor, b"\n")  # a kill or a full disk cut the last line: start a new one
         # Half a surrogate pair, which UTF-8 cannot hold, becomes JSON's own escape.
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """The line is lost, and the console has it where it matters; the file is opened anew for the next."""
+        """The line is lost; if it matters, it is on the console. The file is reopened for the next line."""
         self.close()
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):  # what it could not write before, it cannot write now
+        with contextlib.suppress(OSError):  # what could not be written before cannot be written now
             super().close()

@@ -1,4 +1,4 @@
-"""Every door's answer where the administrator's configuration has an error: nobody is served rather than too much."""
+"""The answer of every handler if the administrator's configuration has an error: serve nobody rather than too much."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HINT = "Onyx answers nobody until an administrator corrects this in the server's
 
 
 class NotServed(HTTPError):
-    """503 with the reason. Health is told all the same."""
+    """503 with the reason. Health is still reported."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(503, f"{problem} {HINT}")

@@ -1,4 +1,4 @@
-"""What installed packages bring to this server. It reads all their metadata and imports some: never in a loop."""
+"""Features and tools from installed packages. Reads all their metadata and imports some: not for an event loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from onyx_jupyter.toolsets.toolset import Toolset
 
 @dataclass(frozen=True, slots=True)
 class Packages:
-    """`features` are ours and theirs, `failed` those of theirs that cannot be used, with the reason."""
+    """`features` are ours and those of packages, `failed` those of packages that cannot be used, with the reason."""
 
     features: Sequence[Feature]
     failed: Mapping[str, str]
@@ -26,9 +26,9 @@ class Packages:
 
 
 def installed_packages(ceiling: Ceiling) -> Packages:
-    """Blocks. Raises: ConfigError where the ceiling denies something that there is not."""
+    """Blocks. Raises: ConfigError if the ceiling denies something that does not exist."""
     toolsets = installed_toolsets()
-    if unknown_names("deny", ceiling.deny, all_tools()):  # it may be a tool of a package: those are looked at then
+    if unknown_names("deny", ceiling.deny, all_tools()):  # perhaps tools of a package: look there
         known = [*all_tools(), *tools_at_start(toolsets, Home.from_environment().root)]
         if problems := unknown_names("deny", ceiling.deny, known):
             raise ConfigError(f"{SETTING}: {problems[0]}", key="deny")

@@ -1,4 +1,4 @@
-"""Writes down who was turned away at a door: no login, a foreign page, no permission. It refuses nobody itself."""
+"""Audits refused requests: no login, a foreign page, no permission. Other code does the refusing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Refusals:
         self._left_out = 0
 
     def note(self, facts: dict[str, Any]) -> None:
-        """Writes in the background; the next entry says how many were left out before it."""
+        """Writes in the background; the next entry says how many were dropped before it."""
         minute = int(self._clock.monotonic() // 60)
         if minute != self._minute:
             self._minute, self._written = minute, 0
@@ -47,15 +47,15 @@ class Refusals:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Waits for what is being written."""
+        """Waits for entries in progress."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=5)
 
     async def _write(self, facts: dict[str, Any]) -> None:
         try:
-            async with self._turn:  # one thread, however many knock
+            async with self._turn:  # a single thread, however many requests are refused
                 await asyncio.to_thread(self._append, facts)
-        except Exception as error:  # who was refused stays refused, whatever the disk says
+        except Exception as error:  # the refusal stands, whatever the disk says
             log.error("A refused request could not be written into the audit file: %s", error)
 
     def _append(self, facts: dict[str, Any]) -> None:
@@ -68,7 +68,7 @@ class Refusals:
 
 
 class Guarded(JupyterHandler):
-    """A handler whose refusals are written down. The address is without its query, which may hold a token."""
+    """A handler whose refusals are audited. The address is recorded without its query, which may hold a token."""
 
     refusals: Refusals
 
@@ -87,7 +87,7 @@ class Guarded(JupyterHandler):
 
 
 def _reason(handler: JupyterHandler) -> str:
-    """As far as the handler got: nobody is logged in, or somebody is and the page or the permission is wrong."""
+    """By how far the handler got: nobody is logged in, or somebody is and the page or the permission is wrong."""
     user = getattr(handler, "_jupyter_current_user", None)
     if user is None:
         return "no valid login"

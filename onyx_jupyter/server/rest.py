@@ -1,4 +1,4 @@
-"""What is asked for over plain HTTP. It never streams."""
+"""Handlers for plain HTTP requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the table of what tools do as TypeScript, in which each verb goes through the translation.
+"""Writes the table of what tools do as TypeScript, with each verb wrapped for translation.
 
 `python -m onyx_jupyter.server.screen_words` writes the file, `--check` only says whether it is current.
 """
@@ -35,7 +35,7 @@ FOOTER = """\
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the words, or with `--check` compare them: 1 when the file on disk is not current."""
+    """Writes the words, or with `--check` compares them: returns 1 if the file on disk is outdated."""
     return write_or_check(TARGET, typescript(), arguments, "onyx_jupyter.server.screen_words")
 
 

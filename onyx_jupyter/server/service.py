@@ -1,4 +1,4 @@
-"""Onyx within one Jupyter server: joins it to the server's own managers and to the connected clients."""
+"""Onyx within one Jupyter server: connects it to the server's managers and to the clients."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHARED = Path("share") / "onyx_jupyter"
 
 
 def installed(name: str) -> Path:
-    """Where an installation put a folder of its own: the environment, the system, or the user's own packages."""
+    """Where an installation put one of its folders: the environment, the system, or the user's own packages."""
     places = (
         sys.prefix,
         sysconfig.get_path("data"),
@@ -51,17 +51,17 @@ def installed(name: str) -> Path:
 
 
 def installed_templates() -> Path:
-    """The first workspace."""
+    """Templates of the first workspace."""
     return installed("workspace")
 
 
 def installed_skills() -> Path:
-    """The skills that the package brings."""
+    """The skills that come with the package."""
     return installed("skills")
 
 
 class Service:
-    """The one Onyx of a server and its connections."""
+    """The Onyx instance of a server and its connections."""
 
     def __init__(self, server_app: Any, ceiling: Ceiling, packages: Packages) -> None:
         home = Home.from_environment()
@@ -113,25 +113,25 @@ class Service:
         self._log = Log(home.log_file, self.onyx.get(CONFIGURED).redact_data)
 
     def connect(self, send: Callable[[str], None], user: str) -> Connection:
-        """A new client. The first one has the home made ready; what is heavy waits until somebody writes."""
+        """A new client. The first one prepares the home; heavy work waits until somebody writes."""
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm(), name="onyx warm-up")
         return Connection(self.onyx, self._tabs, send, user)
 
     async def start(self) -> None:
-        """Goes on with what was left before this server's start; nobody has to be connected."""
+        """Continues unfinished work from before this server's start; no client has to be connected."""
         try:
             await self.onyx.ready()
         except OnyxError as error:
             log.error("Onyx could not start: %s", error)
 
     async def warmed(self) -> None:
-        """Returns when what the first client has set off is done."""
+        """Returns when the preparation that the first client started is done."""
         if self._warming is not None:
             await asyncio.wait([self._warming])
 
     async def close(self) -> None:
-        """Ends all work when the server shuts down; an error here would keep Jupyter from ending at all."""
+        """Ends all work when the server shuts down; an error here would keep Jupyter from exiting."""
         if self._warming is not None:
             self._warming.cancel()
         try:
@@ -145,7 +145,7 @@ class Service:
         await self._notebook_renamed(DRIVE_PREFIX + old, DRIVE_PREFIX + new)
 
     async def _notebook_renamed(self, old: str, new: str) -> None:
-        """What was changed in it, or in the notebooks of a folder, is found there from now on."""
+        """Recorded changes of the notebook, or of the notebooks in a folder, move to the new path."""
         await self.onyx.ready()
         await self.onyx.get(NOTEBOOK_REVIEW).renamed(old, new)
 
@@ -159,6 +159,6 @@ class Service:
 
 
 def _jupyters_own(server_app: Any) -> dict[str, str]:
-    """What opens this server, value → kind."""
+    """The server's own secrets, value → kind."""
     token = getattr(server_app.identity_provider, "token", "")
     return {token: "jupyter-token"} if token else {}

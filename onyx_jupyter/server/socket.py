@@ -1,4 +1,4 @@
-"""The socket's transport: Jupyter's authentication, the Origin check, frames in and out. It knows no method."""
+"""The socket's transport: Jupyter's authentication, the Origin check, frames in and out."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SocketHandler(WebSocketMixin, WebSocketHandler, Guarded):
         return MAX_FRAME_BYTES
 
     def skip_check_origin(self) -> bool:
-        """Never: Jupyter lets a token in the URL pass from any page, but a leaked link must not open this socket."""
+        """Never: Jupyter accepts a token in the URL from any page, but a leaked link must not open this socket."""
         return False
 
     @ws_authenticated
@@ -66,7 +66,7 @@ class SocketHandler(WebSocketMixin, WebSocketHandler, Guarded):
             self._connection = None
 
     def _send(self, frame: str) -> None:
-        """A tab that sleeps takes nothing: past a bound it is let go, and finds everything again when it comes back."""
+        """A sleeping tab reads nothing: beyond a limit it is disconnected, and catches up when it returns."""
         if self._unsent_chars > MAX_UNSENT_CHARS:
             self.close(CLOSE_TRY_AGAIN_LATER, "too slow")
             return
@@ -81,4 +81,4 @@ class SocketHandler(WebSocketMixin, WebSocketHandler, Guarded):
     def _sent(self, chars: int, future: asyncio.Future[None]) -> None:
         self._unsent_chars -= chars
         if not future.cancelled():
-            future.exception()  # the connection went away; on_close tells whom it concerns
+            future.exception()  # the connection is gone; on_close handles that

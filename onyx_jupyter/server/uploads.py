@@ -1,4 +1,4 @@
-"""POST {base_url}onyx/knowledge/uploads: one file for the knowledge, as its bytes. It keeps none that it refuses."""
+"""POST {base_url}onyx/knowledge/uploads: adds one file to the knowledge, sent as bytes. Refused files are not kept."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ TOO_LARGE, OF_NO_KNOWN_KIND = 413, 415
 
 @web.stream_request_body
 class KnowledgeUploadHandler(Guarded, APIHandler):
-    """`?name=` is the file's name; answers with the item, which is read in the background.
+    """`?name=` is the file's name; the answer is the item, which is read in the background.
 
-    Jupyter's login, the page that asks, the permission, and what is told of the file are looked at before its first
-    byte is taken.
+    Jupyter's login, the requesting page, the permission, and the declared size and name are checked before the first
+    byte is accepted.
     """
 
     auth_resource = "onyx"
@@ -45,8 +45,8 @@ class KnowledgeUploadHandler(Guarded, APIHandler):
             self._is_refused(int(told) if told.isdigit() else 0)
 
     def data_received(self, chunk: bytes) -> None:
-        """What is beyond the bound is counted and not kept; its length may not have been told before."""
-        from onyx_jupyter.ingest.copies import MAX_UPLOAD_BYTES  # loaded with Onyx, by now
+        """Bytes beyond the limit are counted but not kept; the length may not have been declared."""
+        from onyx_jupyter.ingest.copies import MAX_UPLOAD_BYTES  # already loaded with Onyx
 
         self._size_bytes += len(chunk)
         if self._size_bytes <= MAX_UPLOAD_BYTES:
@@ -72,10 +72,10 @@ class KnowledgeUploadHandler(Guarded, APIHandler):
 
     @authorized(action="execute")
     async def _admitted(self) -> None:
-        """Raises HTTPError where its person may do nothing here."""
+        """Raises HTTPError if the user has no permission."""
 
     def _is_refused(self, size_bytes: int) -> bool:
-        """Answers why, where the file is too large or of a kind that is not read."""
+        """Sends the reason if the file is too large or of an unsupported kind."""
         from onyx_jupyter.ingest.copies import MAX_UPLOAD_BYTES, check_upload, upload_title
 
         try:

@@ -1,7 +1,7 @@
-"""Writes the socket's models as TypeScript, so that both halves speak of the same fields.
+"""Writes the socket's models as TypeScript, so that both sides agree on the fields.
 
-`python -m onyx_jupyter.server.wire_types` writes the file, `--check` only says whether it is current. It never reads
-TypeScript, and whatever it cannot express exactly is an error rather than `any`.
+`python -m onyx_jupyter.server.wire_types` writes the file, `--check` only says whether it is current. Whatever
+TypeScript cannot express exactly is an error rather than `any`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Schema = Mapping[str, Any]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the types, or with `--check` compare them: 1 when the file on disk is not current."""
+    """Writes the types, or with `--check` compares them: returns 1 if the file on disk is outdated."""
     return write_or_check(TARGET, typescript(), arguments, "onyx_jupyter.server.wire_types")
 
 
 def typescript() -> str:
-    """The whole file: constants, one interface a model, then the maps of methods and events."""
+    """The whole file: constants, one interface per model, then the maps of methods and events."""
     models = _served_models()
     _, schemas = models_json_schema([(model, "validation") for model in models], by_alias=True)
     definitions = schemas["$defs"]

@@ -1,4 +1,4 @@
-"""What went along with a user's message, in words for a model. It reads what an entry says and nothing else."""
+"""Renders what went along with a user's message as text for a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FROM_CELL = "asked from a cell of {notebook}, whose kernel waits for the answer:
 
 
 def sent_along(entry: Entry) -> str:
-    """First what is said in a few words, then each text under a line that names it; empty where nothing went along."""
+    """Short facts first, then each text under a line that names it; empty if nothing went along."""
     if entry.role != "user":
         return ""
     items, notebooks = entry.context or (), entry.meta.get("notebooks")
@@ -36,14 +36,14 @@ def sent_along(entry: Entry) -> str:
 
 
 def notebook_in_front(entry: Entry) -> str | None:
-    """The notebook that the user had in front as they sent it; None where none was, or nobody said."""
+    """The notebook that was in front when the user sent the message; None if there was none or it is unknown."""
     notebooks = entry.meta.get("notebooks")
     front = notebooks.get("front") if isinstance(notebooks, Mapping) else None
     return front if isinstance(front, str) and front else None
 
 
 def as_shown(entry: Entry) -> Entry:
-    """The entry as a person reads it: the marks of a fence mean something to a model alone."""
+    """The entry as shown to a person: fence markers are for a model only."""
     if entry.role == "tool":
         return replace(entry, content=unfenced(entry.content))
     if entry.context is None:
@@ -52,7 +52,7 @@ def as_shown(entry: Entry) -> Entry:
 
 
 def items_as_shown(items: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """What went along with a message, likewise; of a note from the memory the marks say what became of it since."""
+    """The items without fence markers, except in a memory note, where they show what became of it since."""
     return tuple({**item, "text": unfenced(item["text"])} if _is_fenced(item) else {**item} for item in items)
 
 
@@ -61,7 +61,7 @@ def _is_fenced(item: Mapping[str, Any]) -> bool:
 
 
 def item_in_words(item: Mapping[str, Any]) -> str:
-    """What the item is, and below that its text where it has one: exactly what a model reads of it."""
+    """A description of the item, then its text if any: exactly what a model reads of it."""
     place = plainly(_place(item))
     return f"{place}:\n{item['text']}" if item.get("text") else place
 

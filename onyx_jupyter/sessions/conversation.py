@@ -1,4 +1,4 @@
-"""Reads a transcript's entries as the agent and a list need them. It never touches the disk."""
+"""Derives what the agent and the session list need from a transcript's entries."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ _ASKED = (CONSOLIDATION, CONSOLIDATION_FAILED)
 def conversation(entries: Sequence[Entry], run_id: str, kept: KeptRuns | None = None) -> list[Message]:
     """What a model sees in this run: every run that began before it, then its own entries.
 
-    A message that came while another run was going stands in the file between that run's lines; here each run is kept
-    together, and runs that wait behind this one are left out. A message that joined a run stands where it joined; one
-    that has not is left out while its run goes on, and stands at its end afterwards. A provider refuses a conversation
-    where calls and results are parted: each result stands right behind its reply, and a call or a result without the
-    other is left out. The newest compaction stands for what it summed up. `kept` remembers what was made of them.
+    A message that came during another run is in the file between that run's lines; here each run is kept together, and
+    runs that wait behind this one are left out. A message that joined a run is placed where it joined; one that has not
+    joined is left out while its run is in progress, and is placed at its end afterwards. A provider refuses a
+    conversation in which calls and results are separated: each result directly follows its reply, and a call or a
+    result without the other is left out. The newest compaction replaces what it summed up. `kept` caches what was made
+    of the runs.
     """
     return [message for block in blocks(entries, run_id, kept=kept) for message in block.messages]
 
@@ -38,7 +39,7 @@ def conversation(entries: Sequence[Entry], run_id: str, kept: KeptRuns | None = 
 def blocks(
     entries: Sequence[Entry], run_id: str, compaction: Compaction | None = None, kept: KeptRuns | None = None
 ) -> list[Block]:
-    """The same in parts that belong together; with `compaction`, as it would be if that were the newest one."""
+    """The conversation in blocks that belong together; `compaction` is used instead of the newest one."""
     kept = kept or KeptRuns()
     whole: list[Block] = []
     shown: dict[str, None] = {}
@@ -59,7 +60,7 @@ def blocks(
 
 
 def open_calls(entries: Iterable[Entry], run_id: str) -> list[ToolCall]:
-    """The run's calls that have no result, in the order in which they were made."""
+    """The run's calls without a result, in the order in which they were made."""
     calls: dict[str, ToolCall] = {}
     for entry in entries:
         if entry.run_id != run_id:
@@ -72,7 +73,7 @@ def open_calls(entries: Iterable[Entry], run_id: str) -> list[ToolCall]:
 
 
 def measured(entries: Sequence[Entry], model_id: str) -> Measured | None:
-    """The newest request to that model that was counted by its provider, too."""
+    """The newest request to that model whose tokens its provider counted, too."""
     for entry in reversed(entries):
         estimate, counted = entry.meta.get("estimate"), entry.usage.input_tokens if entry.usage else 0
         ours = entry.role == "assistant" and entry.meta.get("model") == model_id
@@ -82,7 +83,7 @@ def measured(entries: Sequence[Entry], model_id: str) -> Measured | None:
 
 
 def failed_compaction(entries: Sequence[Entry], model_id: str) -> int:
-    """How many tokens there were when that model last failed to sum up, 0 where it has not since it last did."""
+    """The token count when that model last failed to sum up, 0 if it has not failed since the last compaction."""
     for entry in reversed(entries):
         if entry.kind == COMPACTION:
             return 0
@@ -93,7 +94,7 @@ def failed_compaction(entries: Sequence[Entry], model_id: str) -> int:
 
 
 def finished_calls(entries: Iterable[Entry], run_id: str) -> list[tuple[ToolCall, ToolResult]]:
-    """The run's calls that have a result, in the order in which they got it."""
+    """The run's calls that have a result, in the order of the results."""
     calls: dict[str, ToolCall] = {}
     finished = []
     for entry in entries:
@@ -106,7 +107,7 @@ def finished_calls(entries: Iterable[Entry], run_id: str) -> list[tuple[ToolCall
 
 
 def open_approvals(entries: Iterable[Entry], run_id: str) -> list[Mapping[str, Any]]:
-    """The `meta` of this run's approval requests that nobody has answered."""
+    """The `meta` of this run's unanswered approval requests."""
     pending: dict[str, Mapping[str, Any]] = {}
     for entry in entries:
         if entry.kind == "approval_request" and entry.run_id == run_id:
@@ -117,7 +118,7 @@ def open_approvals(entries: Iterable[Entry], run_id: str) -> list[Mapping[str, A
 
 
 def open_questions(entries: Iterable[Entry], run_id: str) -> list[Mapping[str, Any]]:
-    """The `meta` of this run's questions to the user that are not resolved."""
+    """The `meta` of this run's unresolved questions to the user."""
     pending: dict[str, Mapping[str, Any]] = {}
     for entry in entries:
         if entry.kind == "question" and entry.run_id == run_id:
@@ -136,9 +137,9 @@ def run_usage(entries: Iterable[Entry], run_id: str) -> Usage:
 class Summary:
     """What a list shows of a session; times are ISO 8601 in UTC.
 
-    `to_consolidate` counts the characters that its person wrote and that were not looked through for memories yet;
-    `consolidation_cut_short` says that what was found in others is not in the files, `consolidated_at` when a model was
-    last asked for it. `tool_mode` is what the newest message wished of the model.
+    `to_consolidate` counts the characters written by its user that were not searched for memories yet;
+    `consolidation_cut_short`: memories found in others are not in the files yet; `consolidated_at`: when a model was
+    last asked for memories. `tool_mode` is the tool mode that the newest message requested.
     """
 
     agent_id: str
@@ -158,7 +159,7 @@ class Summary:
 
 
 def summarise(entries: Sequence[Entry]) -> Summary:
-    """Messages are what people and models said: user and assistant entries with text."""
+    """Messages are user and assistant entries with text."""
     head = next((entry.meta for entry in entries if entry.kind == "session"), {})
     said = [entry for entry in entries if entry.role in ("user", "assistant") and entry.content.strip()]
     first = next((entry.content for entry in said if entry.role == "user"), "")
@@ -182,19 +183,19 @@ def summarise(entries: Sequence[Entry]) -> Summary:
 
 
 def chosen_tool_mode(message: Entry | None) -> str | None:
-    """Whether the person wants cells or tool calls of the model (`cell`, `tools`); None where they leave it open."""
+    """The tool mode that the user requested (`cell`, `tools`); None if they left it open."""
     wished = message.meta.get("toolMode") if message is not None else None
     return wished if wished in ("cell", "tools") else None
 
 
 def _chosen_model(entries: Sequence[Entry], head: Mapping[str, Any]) -> str | None:
-    """The newest that a message named, else the session's; a person may have written anything there."""
+    """The newest model that a message named, else the session's; ignores invalid values."""
     named = [*(entry.meta.get("model") for entry in reversed(entries) if entry.role == "user"), head.get("model")]
     return next((model for model in named if isinstance(model, str) and model), None)
 
 
 def _seen(entries: Sequence[Entry], place: int, shown: Sequence[str]) -> set[str]:
-    """The entries that stood before the compaction at that place and were part of the conversation then."""
+    """The entries that preceded the compaction at that index and were part of the conversation then."""
     earlier = set(shown[: shown.index(entries[place].run_id or "") + 1])
     before = [entry for entry in placed(entries)[:place] if entry.run_id in earlier]
     return {entry.id for entry in before if not entry.is_steer}.union(*map(joined_ids, before))
@@ -234,8 +235,8 @@ def _status(result: Entry) -> str | None:
 
 
 def _block(entry: Entry, calls: tuple[ToolCall, ...] = (), told: Sequence[Message] = ()) -> Block:
-    # A question from a cell may hold values of variables, and another session's message what was read there: both are
-    # to be acted on, but neither may begin a turn or pass for the end of a fence.
+    # A question from a cell may contain variable values, and another session's message what was read there: both are to
+    # be acted on, but neither may begin a turn or pass for the end of a fence.
     by_person = entry.role != "user" or (entry.origin.session is None and entry.origin.kernel is None)
     content = entry.content if by_person else plainly(entry.content)
     message = Message(entry.role, content, calls, context=sent_along(entry))

@@ -1,4 +1,4 @@
-"""One line of a transcript: the published format, with whatever a later version added kept as it came."""
+"""One line of a transcript in the published format; fields of later versions are kept unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROLES = frozenset({"user", "assistant", "tool", "system"})
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`parent` is the entry before it; `meta.kind` tells what a system entry means; `extra` keeps unknown fields."""
+    """`parent` is the entry before it; `meta.kind` says what a system entry means; `extra` keeps unknown fields."""
 
     id: str
     parent: str | None
@@ -42,13 +42,13 @@ class Entry:
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
-        """What a tool's result brought along; what a person or another version wrote in its place is none."""
+        """The attachments of a tool's result; malformed ones are ignored."""
         items = self.meta.get("attachments")
         return tuple(map(_attachment, filter(_is_attachment, items))) if isinstance(items, list | tuple) else ()
 
     @property
     def thought(self) -> tuple[str, float] | None:
-        """What the model thought before it said this, and for how many seconds; no model ever gets it."""
+        """What the model thought before it said this, and for how many seconds; never sent to a model."""
         thought = self.meta.get("thought") if self.role == "assistant" else None
         if not isinstance(thought, Mapping) or not isinstance(text := thought.get("text"), str):
             return None
@@ -57,23 +57,23 @@ class Entry:
 
     @property
     def is_steer(self) -> bool:
-        """A user's message that came during a run and belongs into it, from where it joined on."""
+        """A user's message that came during a run and belongs to it, from where it joined on."""
         return self.role == "user" and self.meta.get("steer") is True
 
     @property
     def is_queued(self) -> bool:
-        """A user's message whose run had to wait: it began with its next line, not with this one."""
+        """A user's message whose run had to wait: the run began with its next line, not with this one."""
         return self.role == "user" and self.meta.get("queued") is True
 
     @property
     def context(self) -> tuple[Mapping[str, Any], ...] | None:
-        """What went along with a user's message; None where nothing did."""
+        """What went along with a user's message; None if nothing did."""
         items = self.meta.get("context") if self.role == "user" else None
         return tuple(item for item in items if isinstance(item, Mapping)) or None if isinstance(items, list) else None
 
     @property
     def origin(self) -> RunOrigin:
-        """Of a user's message: who or what sent it."""
+        """Who or what sent a user's message."""
         return RunOrigin.read(self.meta if self.role == "user" else {})
 
     @property
@@ -83,13 +83,13 @@ class Entry:
 
     @property
     def is_background(self) -> bool:
-        """Written while nobody was at work in the session: what was kept of it in the memory."""
+        """Written without anyone at work in the session: what was kept of it in the memory."""
         noted = self.kind == "note" and self.meta.get("note") == MEMORY_NOTE
         return noted or self.kind in (CONSOLIDATION, CONSOLIDATION_FAILED)
 
 
 def to_json(entry: Entry) -> dict[str, Any]:
-    """The entry as its line says it; absent fields are left out."""
+    """The entry as a JSON object; absent fields are left out."""
     line: dict[str, Any] = {
         "v": SCHEMA_VERSION,
         "id": entry.id,
@@ -110,7 +110,7 @@ def to_json(entry: Entry) -> dict[str, Any]:
 
 
 def from_json(line: Mapping[str, Any]) -> Entry:
-    """Raises: ValueError where the line is not an entry."""
+    """Raises: ValueError if the line is not an entry."""
     entry_id, role, content = line.get("id"), line.get("role"), line.get("content")
     if not isinstance(entry_id, str) or not isinstance(role, str) or not isinstance(content, str) or role not in _ROLES:
         raise ValueError("a transcript line needs id, role and content")

@@ -1,6 +1,6 @@
-"""The runs of a list of entries and what was made of them, kept while lines are only added. It never holds an opinion.
+"""Caches the runs in a list of entries, and what was made of them, while lines are only appended.
 
-A conversation is read anew with every step, and nearly all of it is what it was a step before.
+A conversation is read again for every step, and nearly all of it is the same as a step before.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class _Made(NamedTuple):
 
 
 class KeptRuns:
-    """For one transcript. Another list (a file that was read anew) and a message that moves make it start over."""
+    """The cache of one transcript. Another list (a file that was read again) or a message that moves resets it."""
 
     _entries: Sequence[Entry]
     _count: int
@@ -36,22 +36,22 @@ class KeptRuns:
         self._start_over([])
 
     def begun(self, entries: Sequence[Entry]) -> dict[str, list[Entry]]:
-        """As `begun_runs`, in the time that the new lines take. The lists are this object's own."""
+        """Like `begun_runs`, but only reads the new lines. The lists belong to this object."""
         self._catch_up(entries)
         return self._begun
 
     def compactions(self, entries: Sequence[Entry]) -> Sequence[int]:
-        """The places of the compactions, the oldest first."""
+        """The indices of the compactions, oldest first."""
         self._catch_up(entries)
         return self._compactions
 
     def call_ids(self, entries: Sequence[Entry]) -> Set[str]:
-        """Of every call in these entries. The set is this object's own."""
+        """The id of every call in these entries. The set belongs to this object."""
         self._catch_up(entries)
         return self._call_ids
 
     def blocks(self, run_id: str, goes_on: bool, make: Callable[[Sequence[Entry], bool], list[Block]]) -> list[Block]:
-        """The blocks of a run, made where they are not those of these lines any more."""
+        """The blocks of a run, rebuilt if its lines have changed."""
         run = self._begun[run_id]
         made = self._blocks.get(run_id)
         if made is None or made.run is not run or (made.length, made.goes_on) != (len(run), goes_on):
@@ -59,7 +59,7 @@ class KeptRuns:
         return list(made.blocks)
 
     def seen(self, place: int, make: Callable[[], Set[str]]) -> Set[str]:
-        """Which entries a model had seen before the compaction at that place."""
+        """The entries that a model had seen before the compaction at that index."""
         if place not in self._seen:
             self._seen[place] = make()
         return self._seen[place]

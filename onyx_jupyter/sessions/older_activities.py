@@ -1,4 +1,4 @@
-"""What the tools of earlier versions did, by their names: their transcripts hold a name and arguments, no more."""
+"""Labels for tools of earlier versions, by name: their transcripts contain only a name and arguments."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Results that hold only English, read as those of today: with data, a label and a failure made of their sentences.
+"""Upgrades old results that contain only English text: derives data, a label and a failure from their sentences.
 
-Earlier versions wrote nothing else, and their sessions are never written anew. The sentences are those of their tools;
-what the tools say today they say in data, so nothing here changes with them.
+Earlier versions wrote nothing else, and their sessions are never rewritten. The sentences are those of the old tools;
+today's tools report data, so nothing here changes with them.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _CODES: Mapping[str, FailureKind] = {
     "no_cell": "not_found",
 }
 
-# How a call's result begins where the call itself failed, and not the code or command that it ran.
+# The beginning of a result if the call itself failed, rather than the code or command that it ran.
 _FAILED = re.compile(r"\A\w+ failed \((\w+)\): ")
-# What a call says first that wrote a cell and ran it, and what it says of a cell that stays without having run.
+# The first sentence of a call that wrote a cell and ran it, and the sentence for a cell that stays without having run.
 _WRITTEN = re.compile(r"\A(?:Inserted \w+|Edited|Created .+? with code) cell \S+ .*\n")
 _NOT_RUN = re.compile(_WRITTEN.pattern + r"The cell stays; running it failed \((\w+)\): ")
-# How the result of a call for one cell names it.
+# How the result of a call for one cell names the cell.
 _CELL = re.compile(r"\A(?:Inserted \w+ cell|Created .+? with code cell|Edited cell|Ran cell|Cell) ([\w-]+)")
 _RAN = re.compile(r"^(\d{1,6}) (\S+) (?:\[\d+\] )?(?:ok|error|aborted)\b", re.MULTILINE)
-# Lines that name a cell by number and id, by the tool that says them.
+# Lines that name a cell by number and id, by tool.
 _LINES: Mapping[str, re.Pattern[str]] = {
     "notebook_outline": re.compile(r"^(\d{1,6}) (\S+) (?:code|md|raw)\b", re.MULTILINE),
     "notebook_read": re.compile(r"^--- cell (\d{1,6}) \(\w+\) id=(\S+) hash=", re.MULTILINE),
@@ -58,7 +58,7 @@ _STREAMS = re.compile(r"^(?:stdout|stderr):$\n?", re.MULTILINE)
 
 
 def with_words_of(entries: Sequence[Entry], wanted: Iterable[Entry]) -> Iterator[Entry]:
-    """Those entries with what a screen needs; `entries` are all of the session, since a result knows no arguments."""
+    """The wanted entries with what a screen needs; `entries` are the whole session, since a result has no arguments."""
     calls = {call.id: call for entry in entries for call in entry.tool_calls}
     finished = {entry.tool_call_id for entry in entries if entry.role == "tool"}
     for entry in wanted:
@@ -69,7 +69,7 @@ def with_words_of(entries: Sequence[Entry], wanted: Iterable[Entry]) -> Iterator
 
 
 def with_words(entry: Entry, call: ToolCall) -> Entry:
-    """The result of that call as one of today; one that is of today already stays as it is."""
+    """The result of that call in today's form; a current one stays as it is."""
     meta = entry.meta
     if _is_label(meta.get("label")):
         return entry
@@ -88,7 +88,7 @@ def with_words(entry: Entry, call: ToolCall) -> Entry:
 
 
 def _with_activities(entry: Entry, finished: set[str | None]) -> Entry:
-    """A reply with what those of its calls do that have no result yet."""
+    """A reply with labels for its calls that have no result yet."""
     opened = [call for call in entry.tool_calls if call.id not in finished and call.name in ACTIVITIES]
     if not opened:
         return entry
@@ -97,7 +97,7 @@ def _with_activities(entry: Entry, finished: set[str | None]) -> Entry:
 
 
 def _taken(meta: Mapping[str, Any], call: ToolCall) -> ToolCall:
-    """The call that was run, where another one was written down."""
+    """The call that was actually run, if it differs from the recorded one."""
     taken = meta.get("takenAs")
     if not isinstance(taken, Mapping) or not isinstance(taken.get("tool"), str):
         return call
@@ -155,7 +155,7 @@ def _notebook_data(call: ToolCall, path: str, output: str) -> dict[str, Any]:
         created = _CREATED.search(output)
         ids = (created[1] or created[2]).split(", ") if created else []
         return cells_shown(notebook, enumerate(ids, 1), len(ids))
-    if re.fullmatch(r"notebook_\w+_cell", call.name) and inserted:  # also where another tool was called for it
+    if re.fullmatch(r"notebook_\w+_cell", call.name) and inserted:  # even if another tool was called for it
         after = arguments.get("afterCellId")
         at_start = arguments.get("atStart") is True
         data = cell_inserted(notebook, inserted[1], after if isinstance(after, str) else None, at_start=at_start)
@@ -170,7 +170,7 @@ def _notebook_data(call: ToolCall, path: str, output: str) -> dict[str, Any]:
 
 
 def _ran(call: ToolCall, notebook: str, output: str) -> dict[str, Any]:
-    """Of a call that ran one cell."""
+    """The data of a call that ran one cell."""
     ended, cell = _ENDED.search(output), _CELL.match(output)
     if not ended or not cell or not re.fullmatch(r"notebook_(insert|edit|run)_cell", call.name):
         return {}

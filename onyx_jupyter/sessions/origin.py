@@ -1,4 +1,4 @@
-"""Who or what started a run, in one value: as a message brings it, and as the transcript keeps it."""
+"""Who or what started a run, as one value: read from a message, and kept in the transcript."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, cast, get_args
 
 OriginKind = Literal["sidebar", "cell", "session", "job", "key", "channel", "run"]
-"""A person in the sidebar, a cell, another session; and what is to come: a schedule's job, a program with a key, a
-channel, another run."""
+"""A person in the sidebar, a cell, another session; and planned ones: a scheduled job, a program with a key, a
+channel, another run.
+"""
 
 _KINDS = frozenset(get_args(OriginKind))
 
 
 @dataclass(frozen=True, slots=True)
 class RunOrigin:
-    """`typed`: a person wrote the words. `interactive`: somebody is there to answer the agent's questions.
+    """`typed`: a person wrote the words. `interactive`: someone is there to answer the agent's questions.
 
     `session` is the one that sent the message (sessionKey, agentId, runId), `kernel` that of the cell that asks and
-    waits (kernelId, name, path where it is known). Of kind `run`, it was sent by a run that waits for the answer.
+    waits (kernelId, name, path if known). Kind `run`: sent by a run that waits for the answer.
     """
 
     kind: OriginKind = "sidebar"
@@ -37,7 +38,7 @@ class RunOrigin:
 
     @classmethod
     def of_run(cls, parent: Mapping[str, Any], *, interactive: bool) -> Self:
-        """A child of the run that `parent` names: it goes when that one goes, and spends what that one may spend."""
+        """A child of the run that `parent` names: it ends with it and shares its budget."""
         return cls("run", interactive=interactive, session=parent)
 
     @property
@@ -48,7 +49,7 @@ class RunOrigin:
 
     @classmethod
     def read(cls, meta: Mapping[str, Any]) -> Self:
-        """From what stands beside a message; also of a version that wrote no kind. What makes no sense is left out."""
+        """Reads a message's `meta`, also from versions that wrote no kind. Ignores invalid values."""
         session, kernel = _mapping(meta.get("from")), _mapping(meta.get("kernel"))
         known = "session" if session is not None else "cell" if kernel is not None else "sidebar"
         kind = meta.get("origin")
@@ -61,14 +62,14 @@ class RunOrigin:
         )
 
     def as_meta(self) -> dict[str, Any]:
-        """What stands beside the message, in the words that older versions read as well."""
+        """The message's `meta`, in a form that older versions can read as well."""
         said = {"from": self.session, "kernel": self.kernel, "typed": self.typed}
         unattended = {} if self.interactive else {"interactive": False}
         return {"origin": self.kind, **{name: value for name, value in said.items() if value}, **unattended}
 
     @property
     def is_person(self) -> bool:
-        """Whether a person typed it in the sidebar and is there: of nothing else is anything remembered unasked.
+        """Whether a person typed it in the sidebar and is present: nothing else is remembered without being asked.
 
         What a cell or a program sent may come from anywhere.
         """

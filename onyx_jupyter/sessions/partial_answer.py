@@ -1,4 +1,4 @@
-"""Keeps the words of an answer under way in a file beside the transcript, for the case of a kill. It is no history."""
+"""Keeps the text of an answer in progress in a file beside the transcript, in case of a kill."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WRITE_EVERY_S = 1.0
 
 
 class PartialFile:
-    """Appends at most once a second, so that a reply costs its own size here and no more."""
+    """Appends at most once per second, so that a reply costs no more than its own size."""
 
     def __init__(self, path: Path, *, write_every_s: float = WRITE_EVERY_S) -> None:
         self._path = path
@@ -32,13 +32,13 @@ class PartialFile:
         self._waiting = []
 
     def add(self, text: str) -> None:
-        """Takes the text at once; the disk has it a second later, also when no more comes."""
+        """Buffers the text; it is on disk a second later, even if no more follows."""
         self._waiting.append(text)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._write_every_s, self._start_write)
 
     async def flush(self) -> None:
-        """The disk has every word when it returns."""
+        """Returns once all text is on disk."""
         self._stop_timer()
         if self._write is not None:
             await asyncio.wait([self._write])
@@ -47,7 +47,7 @@ class PartialFile:
             await asyncio.wait([self._write] if self._write else [])
 
     async def discard(self) -> None:
-        """The words are in the transcript now."""
+        """Deletes the file: the text is in the transcript now."""
         self._stop_timer()
         self._waiting = []
         if self._write is not None:
@@ -62,14 +62,14 @@ class PartialFile:
 
     def _start_write(self) -> None:
         self._timer = None
-        if self._write is not None and not self._write.done():  # a slow disk: what waits goes with the next one
+        if self._write is not None and not self._write.done():  # a slow disk: the buffer goes with the next write
             self._timer = asyncio.get_running_loop().call_later(self._write_every_s, self._start_write)
             return
         piece, self._waiting = "".join(self._waiting), []
         self._write = asyncio.create_task(self._append(piece))
 
     async def _append(self, text: str) -> None:
-        with contextlib.suppress(StorageError):  # the answer goes on; a full disk shows when the entry is written
+        with contextlib.suppress(StorageError):  # the answer continues; a full disk shows when the entry is written
             await asyncio.to_thread(self._append_now, text)
 
     def _append_now(self, text: str) -> None:
@@ -83,7 +83,7 @@ class PartialFile:
 
 
 def rescued_text(path: Path) -> Mapping[str, str]:
-    """Run id → the words that a kill left behind."""
+    """Run id → the text that a kill left behind."""
     rescued: dict[str, str] = {}
     try:
         raw = path.read_bytes()
@@ -94,5 +94,5 @@ def rescued_text(path: Path) -> Mapping[str, str]:
             item = json.loads(line.decode("utf-8", "surrogatepass"))
             rescued[item["runId"]] = rescued.get(item["runId"], "") + item["text"]
         except (ValueError, KeyError, TypeError):
-            continue  # the line that the kill cut
+            continue  # the line that a kill cut off
     return rescued

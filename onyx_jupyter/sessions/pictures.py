@@ -1,4 +1,4 @@
-"""Which pictures of a conversation a model gets: the newest ones that any provider takes. It never changes an entry."""
+"""Chooses the pictures that a model gets: the newest ones, in formats that any provider accepts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from functools import lru_cache
 from onyx_jupyter.messages import Attachment, Message
 from onyx_jupyter.protocols import Block
 
-# In base64; providers take 5 MB a picture and about 20 MB a request.
+# In base64; providers accept 5 MB per picture and about 20 MB per request.
 MAX_PICTURE_CHARS = 2_000_000
 MAX_PICTURES = 8
-# Older ones go several at a time, since each time the provider's prompt cache is of no use from there on.
+# Older ones are dropped several at a time, since each time the provider's prompt cache is useless from there on.
 _STEP = 4
 _SIGNATURES = {
     "image/png": b"\x89PNG\r\n\x1a\n",
@@ -24,7 +24,7 @@ _SIGNATURES = {
 
 
 def with_newest_pictures(blocks: Sequence[Block]) -> list[Block]:
-    """The blocks with at most `MAX_PICTURES` pictures; a line stands where another attachment was."""
+    """The blocks with at most `MAX_PICTURES` pictures; a line of text replaces other attachments."""
     attached = [message for block in blocks for message in block.messages if message.attachments]
     if not attached:
         return list(blocks)
@@ -58,7 +58,7 @@ def _with(message: Message, kept: tuple[Attachment, ...]) -> Message:
 
 
 def _can_be_sent(picture: Attachment) -> bool:
-    """A notebook may hold anything under `image/png`; a provider refuses the whole conversation for it."""
+    """Validates a picture: notebooks may hold anything as `image/png`, and a provider then refuses the conversation."""
     signature = _SIGNATURES.get(picture.mime_type)
     return signature is not None and len(picture.data) <= MAX_PICTURE_CHARS and _is_data(picture.data, signature)
 

@@ -1,4 +1,4 @@
-"""Puts a whole transcript in the place of a damaged one, and keeps the damaged one beside it, byte for byte."""
+"""Replaces a damaged transcript with a repaired one, and keeps the damaged file beside it, byte for byte."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onyx_jupyter.storage.jsonl import encode_line
 
 
 def replace_damaged(path: Path, items: Sequence[Mapping[str, Any]], kept: Path) -> None:
-    """All or nothing. A file of an earlier damage is never overwritten. Raises: StorageError; then all is as before."""
+    """All or nothing. Never overwrites an earlier damaged copy. Raises: StorageError; then nothing has changed."""
     with disk_errors("keep a copy of", path):
         try:
             os.link(path, kept)

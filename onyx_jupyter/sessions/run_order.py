@@ -1,7 +1,7 @@
-"""Which run each line of a transcript belongs to, and in which order runs began. It never touches the disk.
+"""Which run each line of a transcript belongs to, and in which order runs began.
 
-A message can stand in the file far from where it counts: it waited behind a run, it joined one, or a restart gave it a
-run of its own. The lines are only ever appended, so these three are read from the lines that came later.
+A message can be in the file far from where it counts: it waited behind a run, joined one, or got a run of its own from
+a restart. Lines are only ever appended, so these three are derived from later lines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _ENDED_FOR_GOOD = ("final", "error", "aborted")
 
 
 def placed(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """The same lines, with every message that was given a run of its own as that run's first one."""
+    """The same lines, with every message that got a run of its own moved into it as its first line."""
     moved = {
         message_id: entry
         for entry in entries
@@ -27,9 +27,9 @@ def placed(entries: Sequence[Entry]) -> Sequence[Entry]:
 
 
 def begun_runs(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
-    """Run id → its lines, in the order in which the runs began; those that still wait are left out.
+    """Run id → its lines, in the order in which the runs began; waiting runs are left out.
 
-    A run begins with its message, or where that had to wait, with its first line behind it.
+    A run begins with its message, or if that had to wait, with the first line after it.
     """
     begun: dict[str, list[Entry]] = {}
     waiting: dict[str, list[Entry]] = {}
@@ -39,7 +39,7 @@ def begun_runs(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
 
 
 def sort_in(entry: Entry, begun: dict[str, list[Entry]], waiting: dict[str, list[Entry]]) -> None:
-    """Puts the next of the placed lines where it belongs: into a run that has begun, or one that waits."""
+    """Adds the next placed line to its run, begun or waiting."""
     run_id = entry.run_id
     if run_id is None or entry.kind == "requeued":
         return
@@ -52,7 +52,7 @@ def sort_in(entry: Entry, begun: dict[str, list[Entry]], waiting: dict[str, list
 
 
 def unfinished_runs(entries: Sequence[Entry]) -> list[str]:
-    """Runs that have a message and no end, oldest first."""
+    """Runs with a message and no end, oldest first."""
     runs: dict[str, None] = {}
     for entry in placed(entries):
         if entry.role == "user" and entry.run_id and not entry.is_steer:
@@ -63,19 +63,19 @@ def unfinished_runs(entries: Sequence[Entry]) -> list[str]:
 
 
 def waiting_messages(entries: Sequence[Entry]) -> list[Entry]:
-    """The messages whose runs have neither begun nor ended, in the order in which they came."""
+    """The messages whose runs have neither begun nor ended, in order of arrival."""
     begun = begun_runs(entries)
     return [entry for entry in placed(entries) if entry.is_queued and entry.run_id and entry.run_id not in begun]
 
 
 def joined_ids(entry: Entry) -> Sequence[str]:
-    """The messages that joined their run at this line; none where it is another kind of line."""
+    """The ids of the messages that joined their run at this line; empty for other kinds of lines."""
     ids = entry.meta.get("messageIds") if entry.kind == "steer_joined" else None
     return [item for item in ids if isinstance(item, str)] if isinstance(ids, list) else []
 
 
 def unjoined_messages(entries: Iterable[Entry], run_id: str) -> list[Entry]:
-    """What the user sent to this run that has no place in it, in the order in which it came."""
+    """The user's messages to this run that have no place in it, in order of arrival."""
     unjoined: dict[str, Entry] = {}
     joined: set[str] = set()
     for entry in entries:
@@ -88,14 +88,14 @@ def unjoined_messages(entries: Iterable[Entry], run_id: str) -> list[Entry]:
 
 
 def messages_of(run_id: str, entries: Sequence[Entry]) -> list[Entry]:
-    """All that the user sent to this run, in the order in which it came."""
+    """All of the user's messages to this run, in order of arrival."""
     return [entry for entry in placed(entries) if entry.role == "user" and entry.run_id == run_id]
 
 
 def stranded_messages(entries: Sequence[Entry]) -> list[Entry]:
-    """What the user sent to runs that a kill or a shutdown ended before it could join them.
+    """The user's messages to runs that a kill or a shutdown ended before they could join.
 
-    After an error or a Stop it stays with the run that was ended: nothing goes on by itself then.
+    After an error or a Stop they stay with the ended run: nothing continues by itself then.
     """
     lines = placed(entries)
     over = {e.run_id for e in lines if e.kind == "run_end" and e.meta.get("outcome") in _ENDED_FOR_GOOD}

@@ -1,6 +1,6 @@
-"""Conversations as they are found again: what was said in them, turn by turn, kept in step with the transcripts.
+"""Indexes conversations for search, turn by turn, in step with the transcripts.
 
-It indexes what people and models said, and nothing that tools brought in; it never changes a transcript.
+It indexes what people and models said, never what tools brought in.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_at
 log = logging.getLogger(__name__)
 SCHEMA_VERSION = 1
 SPEAKERS = {"user": "User", "assistant": "Assistant"}
-# A session is indexed in parts, so that another turn in a long one costs no more than in a short one.
+# A session is indexed in parts, so that a new turn costs no more in a long session than in a short one.
 _TURNS_A_PART = 40
 _TURNS_BEFORE = 2
 _SESSIONS_AT_ONCE = 16
@@ -35,7 +35,7 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class TurnPlace:
-    """Where a found passage was said: the transcript's entry, who said it and when (ISO 8601, UTC)."""
+    """Where a found passage was said: the transcript entry, who said it and when (ISO 8601, UTC)."""
 
     entry_id: str
     role: str
@@ -44,7 +44,7 @@ class TurnPlace:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a transcript held when it looked like `stamp`: the checksum of each part."""
+    """A transcript's state at the time of `stamp`: the checksum of each part."""
 
     stamp: tuple[int, int]
     agent: str
@@ -52,9 +52,9 @@ class _Seen:
 
 
 class SessionSync:
-    """Brings the index in step with the transcripts, of which it reads only those that have grown.
+    """Keeps the index in step with the transcripts, reading only those that have changed.
 
-    `redact` takes secrets out; `seen_file` keeps what was seen, beside the index, and may be lost.
+    `redact` removes secrets; `seen_file` caches what was seen, next to the index, and may be lost.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SessionSync:
         self._one_at_a_time = asyncio.Lock()
 
     async def run(self) -> int:
-        """Looks at every transcript; how many parts were put into the index. Raises: IndexUnavailable, StorageError."""
+        """Checks every transcript. Returns how many parts were indexed. Raises: IndexUnavailable, StorageError."""
         async with self._one_at_a_time:
             files = await asyncio.to_thread(self._store.files)
             seen = await asyncio.to_thread(self._load)
@@ -106,7 +106,7 @@ class SessionSync:
         return len(changed)
 
     def _sources(self, file: SessionFile) -> list[Source] | None:
-        """None for one that has vanished or cannot be read; it stays in the index as it was."""
+        """None if the session is gone or unreadable; it stays in the index as it was."""
         try:
             entries = self._store.read(file)
         except StorageError as error:
@@ -119,7 +119,7 @@ class SessionSync:
             try:
                 self._seen = _from_json(json.loads(self._seen_file.read_text("utf-8")))
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
-                self._seen = {}  # every session is read once more
+                self._seen = {}  # every session is read again
         return self._seen
 
     def _save(self) -> None:
@@ -134,7 +134,7 @@ class SessionSync:
 def session_sources(
     agent: str, session_key: str, entries: Sequence[Entry], redact: Callable[[str], str] = lambda text: text
 ) -> Iterator[Source]:
-    """The session in parts; each turn is a chunk that knows the day, the title and what was said before it."""
+    """The session in parts; each turn is a chunk with the day, the title and what was said before it."""
     title = redact(summarise(entries).title)
     said = [entry for entry in entries if entry.role in SPEAKERS and entry.content.strip()]
     turns = [Turn(SPEAKERS[entry.role], redact(entry.content), line) for line, entry in enumerate(said)]
@@ -151,24 +151,24 @@ def session_sources(
 
 
 def session_of(path: str) -> str:
-    """The key of the session that a source is a part of."""
+    """The key of the session that a source belongs to."""
     return path.partition("/")[0]
 
 
 def turn_place(found: Found) -> TurnPlace | None:
-    """Where it was said; None for what no session put there."""
+    """Where it was said; None if it is not from a session."""
     parts = found.heading.split(" ")
     return TurnPlace(parts[2], parts[0], parts[1]) if len(parts) == 3 else None
 
 
 def said_words(found: Found) -> str:
-    """The snippet without who said it."""
+    """The snippet without the speaker."""
     place = turn_place(found)
     return found.snippet.removeprefix(f"{SPEAKERS.get(place.role, '')}: ") if place else found.snippet
 
 
 def _placed(chunk: Chunk, entry: Entry) -> Chunk:
-    """Its heading leads back to the entry, whatever lines are added to the transcript."""
+    """The chunk with a heading that leads back to the entry, whatever lines are added to the transcript."""
     line = chunk.start_line + 1
     return replace(chunk, start_line=line, end_line=line, heading=f"{entry.role} {entry.ts} {entry.id}")
 

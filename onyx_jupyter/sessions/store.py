@@ -1,4 +1,4 @@
-"""All sessions of one ONYX_HOME: makes, finds and lists them. It never changes what stands in one."""
+"""Creates, finds and lists the sessions of one ONYX_HOME."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ListedSession:
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """A session's file; `stamp` (size, time of the last change in nanoseconds) tells whether it has grown since."""
+    """A session's file; `stamp` (size, modification time in nanoseconds) shows whether it has changed since."""
 
     session_key: str
     agent: str
@@ -43,12 +43,12 @@ class SessionFile:
 
 
 class SessionStore:
-    """Sessions by key; `sessions/<agent>/<key>.jsonl` holds each."""
+    """Sessions by key; each is stored in `sessions/<agent>/<key>.jsonl`."""
 
     def __init__(
         self, folder: Path, clock: Clock, ids: IdSource, secrets: Callable[[], SecretsFilter] = no_secrets
     ) -> None:
-        """`secrets` gives what is taken out of everything that is written."""
+        """`secrets` returns the filter for everything that is written."""
         self._folder = folder
         self._secrets = secrets
         self._clock = clock
@@ -57,7 +57,7 @@ class SessionStore:
         self._summaries: dict[Path, tuple[tuple[int, int], Summary]] = {}
 
     async def create(self, agent_id: str, title: str | None, model: str | None) -> SessionTranscript:
-        """A new session, its first line on disk. Raises: StorageError."""
+        """A new session with its first line on disk. Raises: StorageError."""
         key = self._ids.new()
         folder = self._folder / agent_id
         await asyncio.to_thread(make_private_folder, folder)
@@ -72,7 +72,7 @@ class SessionStore:
         transcript = self._open.get(session_key)
         if transcript is None:
             path = await asyncio.to_thread(self._find, session_key)
-            # Two askers may have come here together: the first one's object is the one.
+            # Two callers may get here concurrently: the first one's object wins.
             transcript = self._open.setdefault(session_key, self._transcript(path, session_key))
         try:
             await transcript.load()
@@ -82,7 +82,7 @@ class SessionStore:
         return transcript
 
     async def list(self) -> Sequence[ListedSession]:
-        """Every session that can be read, the last used first. Raises: StorageError."""
+        """Every readable session, most recently used first. Raises: StorageError."""
         listed = await asyncio.to_thread(self._summarise_all)
         return sorted(listed, key=lambda item: item.summary.updated_at, reverse=True)
 
@@ -92,13 +92,13 @@ class SessionStore:
             paths = sorted(self._folder.glob("*/*.jsonl"))
         found = []
         for path in paths:
-            with suppress(OSError):  # gone since
+            with suppress(OSError):  # deleted meanwhile
                 status = path.stat()
                 found.append(SessionFile(path.stem, path.parent.name, path, (status.st_size, status.st_mtime_ns)))
         return found
 
     def read(self, file: SessionFile) -> Sequence[Entry]:
-        """What stands in it, without keeping it open. Blocks. Raises: StorageError."""
+        """The session's entries, without keeping it open. Blocks. Raises: StorageError."""
         return read_session(file.path).entries
 
     def _transcript(self, path: Path, session_key: str) -> SessionTranscript:
@@ -116,7 +116,7 @@ class SessionStore:
         return listed
 
     def _summary(self, path: Path) -> Summary:
-        """Read anew only where the file has changed: a list of many sessions costs one `stat` each."""
+        """Reads the file only if it has changed: listing many sessions costs one `stat` each."""
         with disk_errors("read", path):
             status = path.stat()
         version = (status.st_size, status.st_mtime_ns)

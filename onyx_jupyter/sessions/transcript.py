@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 class SessionTranscript:
-    """Entries in memory as they stand on disk: one instance a session. `load` notices other servers' lines."""
+    """The entries as they are on disk, one instance per session. `load` picks up other servers' lines."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class SessionTranscript:
 
     @property
     def partial_path(self) -> Path:
-        """Where the words of an answer under way are kept."""
+        """Where the text of an answer in progress is kept."""
         return self._path.with_suffix(".partial")
 
     @property
@@ -66,7 +66,7 @@ class SessionTranscript:
         return self._entries
 
     async def load(self) -> None:
-        """Reads the file where it has changed since. Raises: NotFound where it was deleted, StorageError."""
+        """Reads the file if it has changed. Raises: NotFound if it was deleted, StorageError."""
         async with self._order:
             await asyncio.to_thread(self._read_if_changed)
 
@@ -84,7 +84,7 @@ class SessionTranscript:
                 ) from error
 
     def unlock(self) -> None:
-        """Gives the session back; each `lock` needs one."""
+        """Releases the session; call it once per `lock`."""
         self._server_lock.release()
 
     async def append(
@@ -97,7 +97,7 @@ class SessionTranscript:
         call_id: str | None = None,
         usage: Usage | None = None,
     ) -> Entry:
-        """On disk when it returns, also when it is cancelled meanwhile. Raises: NotFound, StorageError."""
+        """Appends an entry, on disk on return, even if cancelled meanwhile. Raises: NotFound, StorageError."""
         secrets = self._secrets()
 
         def entry() -> Entry:
@@ -108,7 +108,7 @@ class SessionTranscript:
         try:
             return await asyncio.shield(writing)
         except asyncio.CancelledError:
-            # A Stop between the write and our note of it would leave memory and disk telling two stories.
+            # A Stop between the write and our record of it would make memory and disk differ.
             await asyncio.wait([writing])
             raise
 
@@ -135,11 +135,11 @@ class SessionTranscript:
         await self.append("tool", result.output, details, call_id=call.id)
 
     async def append_note(self, run_id: str, kind: str, message: str, data: Mapping[str, Any] | None) -> None:
-        """Something to know about the run; a person reads it, a model does not."""
+        """Information about the run, for a person, not for a model."""
         await self.append("system", message, {"kind": "note", "runId": run_id, "note": kind, "data": dict(data or {})})
 
     async def append_reflection(self, run_id: str, question: str, answer: str) -> None:
-        """What the model is asked about its answer; a model reads it, a person does not."""
+        """What the model is asked about its answer; for a model, not for a person."""
         await self.append("system", question, {"kind": REFLECTION, "runId": run_id, "answer": answer})
 
     async def append_start(self, run_id: str) -> None:
@@ -153,12 +153,12 @@ class SessionTranscript:
     async def append_compaction(
         self, run_id: str, compaction: Compaction, usage: Usage | None, facts: Mapping[str, Any]
     ) -> None:
-        """From now on it stands for the conversation's older part, of which every entry stays."""
+        """The compaction replaces the older part of the conversation for models; every entry stays in the file."""
         meta = {"kind": COMPACTION, "runId": run_id, **to_meta(compaction), **facts}
         await self.append("system", compaction.summary, meta, usage=usage)
 
     async def append_failed_compaction(self, run_id: str, usage: Usage | None, facts: Mapping[str, Any]) -> None:
-        """Keeps what a summary that was of no use has cost."""
+        """Records the cost of a summary that was not usable."""
         await self.append("system", "", {"kind": COMPACTION_FAILED, "runId": run_id, **facts}, usage=usage)
 
     def blocks(self, run_id: str, compaction: Compaction | None = None) -> Sequence[Block]:
@@ -171,7 +171,7 @@ class SessionTranscript:
         return conversation.failed_compaction(self._entries, model_id)
 
     def call_ids(self) -> set[str]:
-        """Of every call that was ever made in this session."""
+        """The ids of all calls ever made in this session."""
         return set(self._kept.call_ids(self._entries))
 
     def conversation(self, run_id: str) -> Sequence[Message]:
@@ -181,25 +181,25 @@ class SessionTranscript:
         return conversation.open_calls(self._run(run_id), run_id)
 
     def has_note(self, kind: str, data: Mapping[str, Any]) -> bool:
-        """Whether the person was told exactly this before."""
+        """Whether the user was shown exactly this before."""
         return any(
             e.kind == "note" and e.meta.get("note") == kind and e.meta.get("data") == data for e in self._entries
         )
 
     def reflected_answer(self, run_id: str) -> str | None:
-        """The answer that the model was asked to look at again; None where it was not."""
+        """The answer that the model was asked to reconsider; None if it wasn't."""
         found = (e for e in self._run(run_id) if e.kind == REFLECTION)
         return next((str(entry.meta.get("answer", "")) for entry in found), None)
 
     def finished_calls(self, run_id: str) -> Sequence[tuple[ToolCall, ToolResult]]:
-        """The run's calls that have a result, in the order in which they got it."""
+        """The run's calls that have a result, in the order of the results."""
         return conversation.finished_calls(self._run(run_id), run_id)
 
     def usage(self, run_id: str) -> Usage:
         return conversation.run_usage(self._run(run_id), run_id)
 
     def model_calls(self, run_id: str) -> int:
-        """How often a model has answered in this run since the user's last word in it."""
+        """How often a model has answered in this run since the user's last message in it."""
         count = 0
         for entry in self._run(run_id):
             count = 0 if entry.kind == "steer_joined" else count + (entry.role == "assistant")
@@ -209,7 +209,7 @@ class SessionTranscript:
         return self._kept.begun(self._entries).get(run_id, ())
 
     async def _append(self, make: Callable[[], Entry], run_id: str | None) -> Entry:
-        """`make` is called in the thread that writes: it takes secrets out of what may be long."""
+        """`make` is called in the writing thread: it redacts text that may be long."""
 
         def write() -> Entry:
             self._read_if_changed()
@@ -230,11 +230,11 @@ class SessionTranscript:
         return Entry(self._ids.new(), parent, timestamp(self._clock.now()), role, content, meta=meta, **parts)
 
     def _repair(self, run_id: str | None) -> None:
-        """Puts a whole file in the place of a damaged one before anything is added, and tells the person once."""
+        """Replaces a damaged file before anything is appended, and notifies the user once."""
         try:
             self._server_lock.acquire()
         except Timeout:
-            return  # another server is at work in it, and mends it when it writes
+            return  # another server is working in it, and repairs it when it writes
         try:
             kept = self._path.with_name(f"{self._path.name}.damaged-{self._clock.now():%Y%m%dT%H%M%S%fZ}")
             data = {"damage": list(self._damage), "kept": kept.name}

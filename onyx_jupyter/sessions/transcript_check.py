@@ -1,7 +1,7 @@
-"""Finds what is wrong with a transcript, and the entries as they were. It never writes.
+"""Finds damage in a transcript, and recovers its entries, without writing.
 
-Each entry names the one before it, so a line that cannot be read is known to be a loss only where that chain is broken:
-what a kill left of a line that nobody was told of is none.
+Each entry names the one before it, so an unreadable line counts as a loss only if that chain is broken: the remains of
+a line that a kill interrupted, and that was never reported, are no loss.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ FIRST_ID = "0" * 26
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A transcript's entries in their order, each once; `damage` says in words what was wrong, if anything was."""
+    """A transcript's entries in order, each once; `damage` describes what was wrong, if anything."""
 
     entries: tuple[Entry, ...]
     damage: tuple[str, ...] = ()
 
 
 def read_session(path: Path) -> Reading:
-    """Every entry that can be read. Raises: StorageError."""
+    """Every readable entry. Raises: StorageError."""
     lines = read_lines(path)
     found: list[tuple[int, Entry]] = []
     unreadable = list(lines.damaged)
@@ -57,7 +57,7 @@ def _each_once(found: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
 
 
 def _losses(unreadable: Sequence[int], found: Sequence[tuple[int, Entry]], torn: int | None) -> list[int]:
-    """Those of the unreadable lines that may have been an entry somebody was told of."""
+    """The unreadable lines that may have been a reported entry."""
     lost = []
     for number in unreadable:
         before = next((entry for n, entry in reversed(found) if n < number), None)
@@ -78,7 +78,7 @@ def _in_order(entries: Sequence[Entry]) -> bool:
 
 
 def _ordered(entries: Sequence[Entry]) -> list[Entry]:
-    """Each behind its parent; where nothing else tells, by id, since ids sort by time."""
+    """Each entry after its parent; otherwise by id, since ids sort by time."""
     ids = {entry.id for entry in entries}
     children: dict[str | None, list[Entry]] = {}
     for entry in entries:
@@ -93,7 +93,7 @@ def _ordered(entries: Sequence[Entry]) -> list[Entry]:
         for child in children.get(entry.id, []):
             heapq.heappush(waiting, (child.id, len(entries) + len(ordered), child))
     kept = {entry.id for entry in ordered}
-    return [*ordered, *(entry for entry in entries if entry.id not in kept)]  # parents in a circle: as they stand
+    return [*ordered, *(entry for entry in entries if entry.id not in kept)]  # a cycle of parents: in file order
 
 
 def _new_head(entries: Sequence[Entry], path: Path) -> Entry:
@@ -108,7 +108,7 @@ def _in_words(problem: str, numbers: Sequence[int]) -> list[str]:
 
 
 def _ranges(numbers: Sequence[int]) -> Iterator[str]:
-    """`3`, `5–9`: as few words as possible, since a file may be damaged all over."""
+    """`3`, `5–9`: kept short, since a file may be damaged all over."""
     start = end = None
     for number in [*sorted(numbers), None]:
         if start is not None and end is not None and number != end + 1:

@@ -1,7 +1,4 @@
-"""Which part of a conversation has not been looked through for memories, and what a person said in it.
-
-It never touches the disk, and judges no words.
-"""
+"""Finds the part of a conversation that was not searched for memories yet, and what a person said in it."""
 
 from __future__ import annotations
 
@@ -16,8 +13,8 @@ from onyx_jupyter.sessions.run_order import placed
 class SpokenEntry:
     """What a person said, or the assistant to them.
 
-    `own` is False for an answer that was given after something had been brought in (by a tool, or sent along): it may
-    only pass that on.
+    `own` is False for an answer given after something was brought in (by a tool, or sent along): it may only pass that
+    on.
     """
 
     entry: Entry
@@ -26,9 +23,9 @@ class SpokenEntry:
 
 @dataclass(frozen=True, slots=True)
 class Unconsolidated:
-    """The part that is still to be looked through, up to the entry `up_to` and the run `run_id` to which that belongs.
+    """The part still to be searched, up to the entry `up_to` and its run `run_id`.
 
-    `messages` counts what was said in it, `words_of_person` the characters of the person's own messages.
+    `messages` counts the messages in it, `words_of_person` the characters of the person's own messages.
     """
 
     spoken: tuple[SpokenEntry, ...] = ()
@@ -39,9 +36,9 @@ class Unconsolidated:
 
 
 def unconsolidated(entries: Sequence[Entry]) -> Unconsolidated:
-    """The part behind the newest consolidation, up to the first message whose run goes on or waits.
+    """The part after the newest consolidation, up to the first message whose run is in progress or waits.
 
-    Only runs count in which a person spoke: not what a schedule, another session, a cell or a program sent.
+    Only runs in which a person spoke count, not those sent by a schedule, another session, a cell or a program.
     """
     begin = _begin(entries)
     part = list(_ended(placed(entries[begin:])))
@@ -60,7 +57,7 @@ def unconsolidated(entries: Sequence[Entry]) -> Unconsolidated:
 
 
 def unfinished_plan(entries: Sequence[Entry]) -> Entry | None:
-    """The newest consolidation, where it planned something of which no note tells yet that it is done."""
+    """The newest consolidation, if it planned something that no note reports as done yet."""
     newest = next((entry for entry in reversed(entries) if entry.kind == CONSOLIDATION), None)
     plan = newest.meta.get("plan") if newest is not None else None
     if newest is None or not isinstance(plan, Mapping) or not (plan.get("operations") or plan.get("history")):
@@ -76,7 +73,7 @@ def is_of_person(entry: Entry) -> bool:
 
 
 def _begin(entries: Sequence[Entry]) -> int:
-    """Where the part begins that no consolidation has seen."""
+    """The index at which the part begins that no consolidation has seen."""
     for place in range(len(entries) - 1, -1, -1):
         if entries[place].kind == CONSOLIDATION:
             seen = entries[place].meta.get("upTo")
@@ -85,7 +82,7 @@ def _begin(entries: Sequence[Entry]) -> int:
 
 
 def _ended(part: Sequence[Entry]) -> Iterator[Entry]:
-    """Those before the first message of a run that has no end yet."""
+    """The entries before the first message of a run that has not ended."""
     over = {entry.run_id for entry in part if entry.kind == "run_end"}
     for entry in part:
         if entry.role == "user" and entry.run_id is not None and entry.run_id not in over:
@@ -94,7 +91,7 @@ def _ended(part: Sequence[Entry]) -> Iterator[Entry]:
 
 
 def _brings_in(entry: Entry) -> bool:
-    """From here on, an answer may only pass on what came from elsewhere."""
+    """Whether answers after this entry may only pass on content from elsewhere."""
     if entry.role == "user":
         return bool(entry.context) or not is_of_person(entry)
     return entry.role == "tool"

@@ -1,6 +1,7 @@
-"""Finds turns by the words of a query in the transcripts themselves, the newest first. It keeps no index.
+"""Finds turns by the words of a query directly in the transcripts, newest first, without an index.
 
-It answers while the index of the sessions cannot, reads one search at a time, and stops where nobody waits any more.
+It answers while the index of the sessions is unavailable, runs one search at a time, and stops when the result is no
+longer needed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ MOST_SESSIONS = 200
 
 @dataclass(frozen=True, slots=True)
 class FoundByWords:
-    """The best first; `looked_through` of the `sessions` in question, the newest, were read in time."""
+    """Best first. Of all `sessions` that qualify, the newest `looked_through` were read in time."""
 
     found: Sequence[Found]
     looked_through: int
@@ -33,12 +34,12 @@ class FoundByWords:
 
     @property
     def is_whole(self) -> bool:
-        """Whether as many were read as ever are."""
+        """Whether all sessions were read, up to `MOST_SESSIONS`."""
         return self.looked_through == min(self.sessions, MOST_SESSIONS)
 
 
 class SessionWordSearch:
-    """`redact` takes secrets out of what is found."""
+    """`redact` removes secrets from what is found."""
 
     def __init__(self, store: SessionStore, redact: Callable[[str], str], clock: Clock) -> None:
         self._store = store
@@ -50,10 +51,10 @@ class SessionWordSearch:
     async def search(
         self, query: str, only: SearchFilter, limit: int, *, within_s: float | None = None
     ) -> FoundByWords:
-        """Turns that hold words of the query, in the newest sessions.
+        """Turns that contain words of the query, in the newest sessions.
 
-        `within_s` is for who searches while typing: what was found by then is given, and as soon as the next such
-        search comes, this one is of no use any more and ends.
+        `within_s` is for searches while the user types: returns what was found by then, and ends as soon as the next
+        such search starts.
         """
         reading = _Reading(self._clock, within_s)
         if within_s is not None:
@@ -66,7 +67,7 @@ class SessionWordSearch:
                 return await asyncio.shield(work)
             except asyncio.CancelledError:
                 reading.stop()
-                await asyncio.wait([work])  # a turn at most; the next one begins when this thread is free
+                await asyncio.wait([work])  # a turn at most; the next search begins when this thread is free
                 raise
 
     def _read(self, query: str, only: SearchFilter, limit: int, reading: _Reading) -> FoundByWords:
@@ -92,7 +93,7 @@ class SessionWordSearch:
             return ()
         said = [entry for entry in entries if entry.role in SPEAKERS]
         if not any(_holds(entry.content, stems, reading) for entry in said):
-            return ()  # most have none of the words, and to look for secrets takes far longer
+            return ()  # most contain none of the words, and redacting takes far longer
 
         def redacted(text: str) -> str:
             reading.go_on()
@@ -104,11 +105,11 @@ class SessionWordSearch:
 
 
 class _Over(Exception):
-    """The time is over, or nobody waits any more."""
+    """The time is up, or the search was stopped."""
 
 
 class _Reading:
-    """How long one search may go on."""
+    """The time limit of one search."""
 
     def __init__(self, clock: Clock, within_s: float | None) -> None:
         self._clock = clock
@@ -119,7 +120,7 @@ class _Reading:
         self._stopped.set()
 
     def go_on(self) -> None:
-        """Between any two turns. Raises: _Over."""
+        """Call between any two turns. Raises: _Over."""
         if self._stopped.is_set() or (self._until_s is not None and self._clock.monotonic() >= self._until_s):
             raise _Over
 

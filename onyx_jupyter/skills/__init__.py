@@ -1,1 +1,1 @@
-"""Skills: what they are, where they lie, what they need and who trusts them. It never runs one."""
+"""Skills: what they are, where they are found, what they need and who trusts them. Running them is done elsewhere."""

@@ -1,4 +1,4 @@
-"""Writes a notebook as a skill into a folder of skills. It never overwrites one unasked, nor runs it."""
+"""Writes a notebook as a skill into a skills folder. It never overwrites one unasked, nor runs it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Cells = Sequence[Mapping[str, Any]]
 def skill_notebook(
     cells: Cells, name: str, description: str, parameters: str, kernelspec: Mapping[str, str]
 ) -> dict[str, Any]:
-    """nbformat 4.5: no outputs, the parameters in a tagged cell, and what it is in the metadata.
+    """An nbformat 4.5 notebook without outputs, with a tagged parameters cell and the skill's facts in the metadata.
 
-    Raises: InvalidRequest with the field that is wrong.
+    Raises: InvalidRequest with the invalid field.
     """
     python = kernelspec.get("language", PYTHON) == PYTHON
     facts = {"name": _field("name", checked_name, name)}
@@ -43,7 +43,7 @@ def skill_notebook(
 
 
 def write_skill(folder: Path, name: str, notebook: Mapping[str, Any], *, overwrite: bool, private: bool) -> Path:
-    """Where it was written. Raises: StorageError; InvalidRequest where there is one of that name."""
+    """Returns the path written. Raises: StorageError; InvalidRequest if a skill of that name exists."""
     path = folder / f"{name}.ipynb"
     taken = next((place for place in (path, folder / name) if place.exists() or place.is_symlink()), None)
     if taken is not None and not (overwrite and taken == path and not path.is_symlink()):
@@ -62,7 +62,7 @@ def _field(name: str, check: Any, value: str) -> Any:
 
 
 def _bare(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """Without outputs and what was only true of the notebook's own last run."""
+    """The cell without outputs and metadata of its last run."""
     metadata = {key: value for key, value in cell["metadata"].items() if key not in ("execution", "collapsed")}
     made = {"cell_type": cell["cell_type"], "id": cell["id"], "metadata": metadata, "source": cell["source"]}
     return {**made, "execution_count": None, "outputs": []} if cell["cell_type"] == "code" else made

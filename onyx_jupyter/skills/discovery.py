@@ -1,6 +1,6 @@
-"""Finds the skills of an agent in their places, the nearest first, and says how each stands. It never runs one.
+"""Finds an agent's skills in their places, by precedence, and determines the state of each. It never runs one.
 
-What a file held is kept for as long as it looks the same (size, time, number). Whoever uses a skill reads it anew.
+A parsed skill is cached while its files look the same (size, time, inode). Use `fresh` before running one.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Signature = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A folder with skills; `recorded` gives the hashes of files (by their path in it) that count as trusted.
+    """A folder with skills; `recorded` returns the hashes of files (by path within it) that count as trusted.
 
-    One that `holds_tools` has Python files with tools instead.
+    If it `holds_tools`, it has Python files with tools instead.
     """
 
     source: Source
@@ -41,7 +41,7 @@ class Place:
 
 
 class SkillFinder:
-    """Reads places, for all agents. For threads, not the event loop."""
+    """Reads places, for all agents. Call it in threads, not in the event loop."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class SkillFinder:
         self._kept: dict[Path, tuple[Signature, Skill]] = {}
 
     def find(self, places: Sequence[Place]) -> list[Listed]:
-        """All of them by precedence then name; those that cannot be used too, with the reason."""
+        """All skills by precedence, then name; includes unusable ones, with the reason."""
         return self._listed(places, use_kept=True)
 
     def fresh(self, places: Sequence[Place]) -> list[Listed]:
-        """The same, with every file read anew."""
+        """Like `find`, but reads every file again."""
         with self._lock:
-            self._kept.clear()  # what is gone is not kept for ever
+            self._kept.clear()  # drops files that are gone
         return self._listed(places, use_kept=False)
 
     def _listed(self, places: Sequence[Place], *, use_kept: bool) -> list[Listed]:
@@ -122,7 +122,7 @@ class SkillFinder:
             kept = self._kept.get(real) if use_kept else None
         if kept is not None and kept[0] == signature:
             return kept[1]
-        # Not under the lock: a file that comes slowly keeps nobody else waiting.
+        # Without the lock: a slow file must not block others.
         skill = _read_as(_kind(entry, place), real, place.source)
         with self._lock:
             self._kept[real] = (signature, skill)
@@ -152,7 +152,7 @@ def _unreadable(entry: Path, place: Place, problem: str) -> Skill:
 
 
 def _entries(place: Place) -> list[Path]:
-    """What may be a skill there: notebooks and folders, by name. A place that is not there has none."""
+    """Possible skills there: notebooks and folders, by name. Empty if the place does not exist."""
     folder = place.folder
     try:
         names = sorted(entry.name for entry in os.scandir(folder))
@@ -161,13 +161,13 @@ def _entries(place: Place) -> list[Path]:
             log.warning("The skills in %s cannot be listed: %s", folder, error)
         return []
     paths = [folder / name for name in names if not name.startswith(".") and name not in _NEVER]
-    if place.holds_tools:  # one that begins with _ is for the others there, as elsewhere in Python
+    if place.holds_tools:  # files that begin with _ are helpers of the others, as usual in Python
         return [path for path in paths if path.suffix == ".py" and not path.name.startswith("_")][:MAX_LOOKED_AT]
     return [path for path in paths if path.suffix == ".ipynb" or path.is_dir()][:MAX_LOOKED_AT]
 
 
 def _signature(path: Path) -> Signature:
-    """What changes with the files. Raises: OSError."""
+    """A value that changes with the files. Raises: OSError."""
     if not path.is_dir():
         return _stamp(path)
     stamps: list[object] = []
@@ -185,7 +185,7 @@ def _stamp(path: Path) -> Signature:
 
 
 def _is_recorded(skill: Skill, place: Place) -> bool:
-    """Whether every file of the skill is as the package brought it."""
+    """Whether every file of the skill is as packaged."""
     recorded = place.recorded()
     root = place.folder.resolve()
     if not recorded or not skill.hashes or root not in skill.path.parents:

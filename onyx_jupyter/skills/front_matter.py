@@ -1,4 +1,4 @@
-"""Reads the YAML in which a skill says its name, description and needs. It never constructs anything but plain data."""
+"""Parses the YAML with a skill's name, description and needs. It never constructs anything but plain data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEYS = {"bins": ("bins", "bin"), "env": ("env",), "python": ("python", "package
 
 
 def split_front_matter(text: str) -> tuple[Mapping[str, Any], str]:
-    """What stands between the `---` lines, and the text behind them. Raises: SkillProblem."""
+    """The YAML between the `---` lines, and the text after them. Raises: SkillProblem."""
     fenced = _FENCED.match(text)
     if fenced is None:
         raise SkillProblem("It does not begin with YAML between two `---` lines (name and description).")
@@ -22,7 +22,7 @@ def split_front_matter(text: str) -> tuple[Mapping[str, Any], str]:
 
 
 def parse_yaml(text: str) -> Mapping[str, Any]:
-    """A YAML mapping. Raises: SkillProblem with the line."""
+    """Parses a YAML mapping. Raises: SkillProblem with the line."""
     import yaml
 
     if len(text) > MAX_CHARS:
@@ -42,7 +42,7 @@ def parse_yaml(text: str) -> Mapping[str, Any]:
 
 
 def requires_of(data: Mapping[str, Any]) -> Requires:
-    """`requires: {bins, env, python}`, each a list of texts or one text. Raises: SkillProblem."""
+    """`requires: {bins, env, python}`, each a list of strings or one string. Raises: SkillProblem."""
     given = data.get("requires") or {}
     if not isinstance(given, Mapping):
         raise SkillProblem("`requires` is no mapping. It takes lists: bins, env, python.")

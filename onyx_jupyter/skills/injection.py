@@ -1,4 +1,4 @@
-"""What a skill's notebook is given: the values, and the lines that make paths of texts. It never runs anything."""
+"""What is injected into a skill's notebook: the values, and the lines that convert strings to paths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PATH = '__import__("pathlib").Path'
 
 
 def path_lines(parameters: Parameters, given: Mapping[str, Any]) -> list[str]:
-    """Python lines that turn each given text of a `Path` parameter into one, as the cell's own default is."""
+    """Python lines that convert each given string of a `Path` parameter, so that it has the type of the default."""
     lines = []
     for item in parameters.items:
         converted = _converted(item.type, item.name)
@@ -22,13 +22,13 @@ def path_lines(parameters: Parameters, given: Mapping[str, Any]) -> list[str]:
 
 
 def path_values(parameters: Parameters, given: Mapping[str, Any]) -> dict[str, str]:
-    """Those given values that name a file, by parameter."""
+    """The given values that name a file, by parameter."""
     paths = {item.name for item in parameters.items if item.type.name == "path"}
     return {name: value for name, value in given.items() if name in paths and isinstance(value, str)}
 
 
 def with_paths(kind: ParameterType, value: Any, change: Callable[[str], str]) -> Any:
-    """A value of that type with every path in it changed; a text that may be a path counts as one."""
+    """A value of that type with every path in it changed; a string that may be a path counts as one."""
     match kind.name:
         case "path" if isinstance(value, str):
             return change(value)
@@ -43,7 +43,7 @@ def with_paths(kind: ParameterType, value: Any, change: Callable[[str], str]) ->
 
 
 def _converted(kind: ParameterType, value: str, depth: int = 0) -> str | None:
-    """An expression for the value with paths in it; None where there are none."""
+    """An expression for the value with its paths converted; None if it has none."""
     if kind.name == "path":
         made = f"{_PATH}({value})"
     elif kind.name in ("array", "object") and kind.item is not None:

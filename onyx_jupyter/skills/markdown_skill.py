@@ -27,12 +27,12 @@ from onyx_jupyter.skills.skill import (
 SKILL_FILE = "SKILL.md"
 MAX_FILES = 200
 MAX_FOLDER_BYTES = 5_000_000
-# All else counts, hidden or not: what no hash covers could be changed after it was trusted.
+# Everything else counts, even hidden files: what no hash covers could be changed after it was trusted.
 NOT_COUNTED = frozenset({".git", ".ipynb_checkpoints"})
 
 
 def read_markdown_skill(folder: Path, source: Source) -> Skill:
-    """The skill, with its `problem` where it has one. Raises: OSError."""
+    """The skill, with its `problem` if it has one. Raises: OSError."""
     path = folder / SKILL_FILE
     skill = Skill(folder.name, "text", "", source, path)
     if not path.exists():
@@ -59,11 +59,11 @@ def read_markdown_skill(folder: Path, source: Source) -> Skill:
 
 
 def files_of(folder: Path) -> tuple[str, ...]:
-    """Its files by their paths within it, SKILL.md first. Raises: SkillProblem, OSError."""
+    """The folder's files by their paths within it, SKILL.md first. Raises: SkillProblem, OSError."""
     names: list[str] = []
     total = 0
     for path in _walk(folder):
-        if not path.exists():  # a link to nothing: what may appear there changes the digest
+        if not path.exists():  # a broken link: if its target appears, the digest changes
             continue
         status = path.stat()
         require_regular(path, status)
@@ -77,7 +77,7 @@ def files_of(folder: Path) -> tuple[str, ...]:
 
 
 def read_file(skill: Skill, name: str) -> str:
-    """The text of one of the skill's files as it was when it was judged. Raises: SkillProblem."""
+    """The text of one of the skill's files, unchanged since it was hashed. Raises: SkillProblem."""
     if name not in skill.hashes:
         known = ", ".join(skill.hashes)
         raise SkillProblem(f"There is no file {name!r} in the folder of {skill.name}. There are: {known}.")
@@ -94,7 +94,7 @@ def read_file(skill: Skill, name: str) -> str:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Every file below; a link that leads out of the folder is an error, since what is behind it is not judged."""
+    """Every file below; a link that leads out of the folder is an error, since its target is not hashed."""
     root = folder.resolve()
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in NOT_COUNTED)
@@ -112,7 +112,7 @@ def _digest(hashes: dict[str, str]) -> str:
 
 
 def _shown(contents: dict[str, bytes]) -> str:
-    """All its text files, one after the other, for people; of others only what they are."""
+    """All text files, one after the other, for people; for other files their size and hash."""
     parts = []
     for name, content in contents.items():
         head = "" if name == SKILL_FILE else f"===== {name}\n"

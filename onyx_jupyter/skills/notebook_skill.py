@@ -30,7 +30,7 @@ _SPLIT_META = "---"
 
 
 def read_notebook_skill(path: Path, source: Source) -> Skill:
-    """The skill, with its `problem` where it has one. Raises: OSError."""
+    """The skill, with its `problem` if it has one. Raises: OSError."""
     name = path.stem
     try:
         notebook, sha256 = _load(path)
@@ -68,7 +68,7 @@ def read_notebook_skill(path: Path, source: Source) -> Skill:
 
 
 def notebook_digest(notebook: Mapping[str, Any]) -> str:
-    """The digest that a skill has whose file holds that nbformat 4 JSON."""
+    """The digest of a skill whose file holds that nbformat 4 JSON."""
     metadata, cells = notebook["metadata"], notebook["cells"]
     what = {
         "onyx": [metadata.get("onyx"), metadata.get("onyx.skill")],
@@ -87,7 +87,7 @@ def tags_of(cell: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _load(path: Path) -> tuple[dict[str, Any], str]:
-    """nbformat 4 JSON whose cells are what they should be, and the file's hash. Raises: SkillProblem, OSError."""
+    """Valid nbformat 4 JSON, and the file's hash. Raises: SkillProblem, OSError."""
     raw = read_regular(path, MAX_BYTES, "Clear its outputs.")
     try:
         notebook = json.loads(raw)
@@ -115,7 +115,7 @@ def _is_cell(cell: object) -> bool:
 
 
 def _meta(notebook: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
-    """What the notebook says of itself: `onyx.skill`, else the YAML of a first raw cell; or why there is nothing."""
+    """The notebook's description of itself, from `onyx.skill` or the YAML of a first raw cell; or why there is none."""
     metadata = notebook["metadata"]
     onyx = metadata.get("onyx")
     given = onyx.get("skill") if isinstance(onyx, Mapping) else metadata.get("onyx.skill")
@@ -151,7 +151,7 @@ def _name_and_description(meta: Mapping[str, Any], path: Path, problem: str | No
 
 
 def _kernel(notebook: Mapping[str, Any]) -> tuple[str | None, str]:
-    """The kernel that it asks for, and that kernel's language in lower case."""
+    """The requested kernel, and its language in lower case."""
     spec = notebook["metadata"].get("kernelspec")
     info = notebook["metadata"].get("language_info")
     spec, info = (part if isinstance(part, Mapping) else {} for part in (spec, info))
@@ -160,7 +160,7 @@ def _kernel(notebook: Mapping[str, Any]) -> tuple[str | None, str]:
 
 
 def _parameters(cells: Sequence[Mapping[str, Any]], language: str) -> Parameters:
-    """Those of the first cell with the tag. Raises: ParametersProblem."""
+    """The parameters in the first tagged cell. Raises: ParametersProblem."""
     tagged = [cell for cell in cells if cell["cell_type"] == "code" and PARAMETERS_TAG in tags_of(cell)]
     if not tagged:
         return Parameters()
@@ -170,14 +170,14 @@ def _parameters(cells: Sequence[Mapping[str, Any]], language: str) -> Parameters
 
 
 def _head(meta: Mapping[str, Any], kernel: str | None, language: str) -> str:
-    """What counts and stands in no cell."""
+    """The metadata that counts but is in no cell."""
     lines = [f"# kernel: {kernel or 'the default one'} ({language})"]
     lines += [f"# {key}: {json.dumps(value, ensure_ascii=False, default=str)}" for key, value in sorted(meta.items())]
     return "\n".join(lines) + "\n"
 
 
 def _text(cells: Sequence[Mapping[str, Any]]) -> str:
-    """Every cell under a line that says what it is, as people compare it; no line of a cell can pass for one."""
+    """Every cell under a header line, for people to compare; no line of a cell can pass for a header."""
     signs = "%" * max([2, *(len(found[1]) + 1 for cell in cells for found in _HEADS.finditer(_source(cell)))])
     parts = []
     for cell in cells:

@@ -1,4 +1,4 @@
-"""What an installation recorded of the skills that it brought along. It never looks at the files themselves."""
+"""The file hashes that the installer recorded for the packaged skills."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FOLDER = "share/onyx_jupyter/skills/"
 
 @lru_cache(maxsize=1)
 def recorded_hashes() -> dict[str, str]:
-    """Path within the packaged skills → SHA-256 of the file, in hex, as the installer recorded them."""
+    """Path within the packaged skills → SHA-256 of the file, in hex, as recorded by the installer."""
     try:
         files = importlib.metadata.distribution(DISTRIBUTION).files or ()
     except importlib.metadata.PackageNotFoundError:

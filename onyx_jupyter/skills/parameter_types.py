@@ -1,4 +1,4 @@
-"""The types that a skill's parameter can have: from an annotation, from a literal. It never evaluates code."""
+"""The types of a skill's parameters, derived from annotations and literals. It never evaluates code."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ KNOWN = "int, float, str, bool, list[…], dict[str, …], Literal[…], Path, A
 
 
 class UnknownType(Exception):
-    """An annotation that no parameter can have."""
+    """An annotation that is not supported for a parameter."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterType:
-    """`item` is that of a list's items or a dict's values, `options` are a union's, `choices` a Literal's values."""
+    """`item` is the type of list items or dict values; `options` are a union's types, `choices` a Literal's values."""
 
     name: TypeName
     nullable: bool = False
@@ -65,7 +65,7 @@ def from_annotation(node: ast.expr) -> ParameterType:
 
 
 def from_value(value: Any) -> ParameterType:
-    """The type of a JSON value; of None it is any."""
+    """The type of a JSON value; any for None."""
     match value:
         case bool():
             return ParameterType("boolean")
@@ -108,7 +108,7 @@ def accepts(kind: ParameterType, value: Any) -> bool:
 
 
 def json_value(value: Any) -> Any:
-    """A literal as JSON holds it, tuples as lists. Raises: ValueError where JSON cannot."""
+    """A literal as a JSON value, tuples as lists. Raises: ValueError if JSON cannot represent it."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -188,7 +188,7 @@ def _union(nodes: list[ast.expr]) -> ParameterType:
 
 
 def _common(values: list[Any]) -> ParameterType | None:
-    """The one type of all items; None where they differ, or there are none."""
+    """The type of all items; None if they differ, or there are none."""
     kinds = {from_value(value) for value in values}
     if {kind.name for kind in kinds} == {"integer", "number"}:
         return ParameterType("number")

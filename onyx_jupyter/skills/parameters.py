@@ -1,4 +1,4 @@
-"""Reads the cell tagged `parameters`: names, types, defaults and what the comments say of them. It never runs it."""
+"""Parses the cell tagged `parameters`: names, types, defaults and descriptions from comments. It never runs it."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _HEADINGS = frozenset({"parameters", "parameter"})
 
 
 class ParametersProblem(Exception):
-    """Why a parameters cell cannot be read, in words for its author."""
+    """Why a parameters cell cannot be read, worded for its author."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One name that can be given. `default` counts where `has_default`, as JSON; `source` is how the cell writes it.
+    """One parameter. `default` is JSON and valid if `has_default`; `source` is the default as written in the cell.
 
-    Not `required` without a default: the cell computes it, so whoever leaves it out gets what comes of that.
+    If neither `required` nor with a default, the cell computes it, and does so when no value is given.
     """
 
     name: str
@@ -48,18 +48,18 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """In the cell's order. `free_form` says why they are not known, so that any name can be given."""
+    """The parameters in cell order. `free_form` says why they are unknown, so that any name is accepted."""
 
     items: tuple[Parameter, ...] = ()
     free_form: str | None = None
 
 
 def parse_parameters(source: str) -> Parameters:
-    """Python's: one assignment a line. Raises: ParametersProblem with the line."""
+    """Parses Python, one assignment per line. Raises: ParametersProblem with the line."""
     if len(source) > MAX_CHARS:
         raise ParametersProblem(f"The parameters cell is longer than {MAX_CHARS:,} characters.")
     try:
-        with warnings.catch_warnings(action="ignore"):  # an odd escape in the cell is its author's business
+        with warnings.catch_warnings(action="ignore"):  # an odd escape in the cell is up to its author
             tree = ast.parse(source)
     except SyntaxError as error:
         raise ParametersProblem(f"The parameters cell does not parse: {_where(error)}{error.msg}.") from error
@@ -78,7 +78,7 @@ def parse_parameters(source: str) -> Parameters:
 
 
 def literal(node: ast.expr) -> Any:
-    """The JSON value of a literal or of `Path("…")`. Raises: ValueError where it is none."""
+    """The JSON value of a literal or of `Path("…")`. Raises: ValueError if it is neither."""
     text = _path_text(node)
     if text is not None:
         return text
@@ -89,7 +89,7 @@ def literal(node: ast.expr) -> Any:
 
 
 def _parameter(statement: ast.stmt, source: str) -> Parameter | None:
-    """None for what is no parameter and harms none: an import, a text, `pass`."""
+    """None for harmless statements that are no parameter: an import, a string, `pass`."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             return _made(name, None, value, source, statement)
@@ -138,7 +138,7 @@ def _annotated(name: str, annotation: ast.expr, statement: ast.stmt) -> Paramete
 
 
 def _path_text(node: ast.expr) -> str | None:
-    """`data.csv` of `Path("data.csv")`."""
+    """`data.csv` for `Path("data.csv")`."""
     match node:
         case ast.Call(
             func=ast.Name(id="Path") | ast.Attribute(attr="Path"), args=[ast.Constant(value=str() as text)], keywords=[]
@@ -148,20 +148,20 @@ def _path_text(node: ast.expr) -> str | None:
 
 
 def _comments(source: str) -> Mapping[int, tuple[str, bool]]:
-    """Line → its comment, and whether it stands there alone."""
+    """Line → its comment, and whether the comment is alone on the line."""
     comments: dict[int, tuple[str, bool]] = {}
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type == tokenize.COMMENT:
                 alone = not token.line[: token.start[1]].strip()
                 comments[token.start[0]] = (token.string.lstrip("#").strip(), alone)
-    except (tokenize.TokenError, SyntaxError):  # what parses has all its comments up to here
+    except (tokenize.TokenError, SyntaxError):  # valid code has all its comments up to here
         return comments
     return comments
 
 
 def _description(statement: ast.stmt, comments: Mapping[int, tuple[str, bool]]) -> str:
-    """The comment behind it, else those right above."""
+    """The comment after the statement, else those directly above."""
     for line in (statement.end_lineno or statement.lineno, statement.lineno):
         text, alone = comments.get(line, ("", True))
         if text and not alone:

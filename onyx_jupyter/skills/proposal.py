@@ -1,4 +1,4 @@
-"""Proposes what a notebook could be as a skill: name, description, and parameters from its literal values.
+"""Proposes how a notebook could become a skill: name, description, and parameters from its literal values.
 
 It never runs or changes the notebook.
 """
@@ -26,7 +26,7 @@ _WORDS = {"integer": "int", "number": "float", "string": "str", "boolean": "bool
 
 @dataclass(frozen=True, slots=True)
 class SourceCell:
-    """A cell as far as it matters here."""
+    """The parts of a cell that matter here."""
 
     cell_type: str
     source: str
@@ -35,7 +35,7 @@ class SourceCell:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`parameters` is the source of a parameters cell, empty where nothing is proposed."""
+    """`parameters` is the source of a parameters cell, empty if nothing is proposed."""
 
     name: str
     description: str
@@ -44,7 +44,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A name that gets a literal value once, on lines of its own (`first` to `last`, from 1)."""
+    """A name that is assigned a literal once, on lines of its own (`first` to `last`, from 1)."""
 
     name: str
     value: ast.expr
@@ -53,14 +53,14 @@ class Given:
 
 
 def propose(cells: Sequence[SourceCell], stem: str) -> Proposal:
-    """For a Python notebook called `stem`. One that has a parameters cell keeps it."""
+    """For a Python notebook called `stem`. An existing parameters cell is kept."""
     own = next((cell.source for cell in cells if cell.cell_type == "code" and "parameters" in cell.tags), None)
     parameters = own if own is not None else _parameters(cells)
     return Proposal(_name(stem), _description(cells), parameters)
 
 
 def without_values(source: str, names: Sequence[str]) -> str:
-    """The code without the lines that give these names their literal value: else it would undo what is given."""
+    """The code without the literal assignments to these names, which would overwrite the given values."""
     tree = _parsed(source)
     if tree is None:
         return source
@@ -87,13 +87,13 @@ def _parameters(cells: Sequence[SourceCell]) -> str:
             lines.append(line)
             imports = imports or needs_path
     head = ["from pathlib import Path", ""] if imports else []
-    # IPython takes a cell of one line, `time: int = 5`, for its magic of that name; a second line keeps it from that.
+    # IPython takes a one-line cell such as `time: int = 5` for the magic of that name; a second line prevents it.
     alone = ["# Parameters"] if len(lines) == 1 and not head and "\n" not in lines[0] else []
     return "\n".join([*head, *alone, *lines])
 
 
 def _given(source: str, tree: ast.Module) -> Iterator[Given]:
-    """Top-level assignments of a literal that have their lines to themselves."""
+    """Top-level assignments of a literal that are alone on their lines."""
     on_line = Counter(number for node in tree.body for number in {node.lineno, node.end_lineno or node.lineno})
     for node in tree.body:
         match node:
@@ -108,7 +108,7 @@ def _given(source: str, tree: ast.Module) -> Iterator[Given]:
 
 
 def _is_worth_it(value: ast.expr, source: str) -> bool:
-    """A literal that says something: an empty list is where results will go."""
+    """Whether the literal is worth a parameter: an empty list is where results will go."""
     written = ast.get_source_segment(source, value) or ""
     if len(written) > MAX_VALUE_CHARS:
         return False
@@ -137,7 +137,7 @@ def _annotation(kind: ParameterType) -> str:
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:
-    """Every name that gets a value, anywhere and as often as it does."""
+    """Every name that is bound, as often as it is."""
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
@@ -161,7 +161,7 @@ def _changed(tree: ast.Module) -> Iterator[str]:
 
 
 def _parsed(source: str) -> ast.Module | None:
-    """With IPython's lines left out; None for what is no Python, such as a cell of another language."""
+    """The parsed cell without IPython's lines; None if it is not Python, such as a cell of another language."""
     if source.lstrip().startswith("%%"):
         return None
     try:
@@ -181,7 +181,7 @@ def _name(stem: str) -> str:
 
 
 def _description(cells: Sequence[SourceCell]) -> str:
-    """The first paragraph in words, else the first heading."""
+    """The first text paragraph, else the first heading."""
     text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n|(?=^#)|(?<=\n)(?=#)", text) if part.strip()]
     headings = [part.lstrip("# ") for part in paragraphs if part.startswith("#")]

@@ -15,10 +15,10 @@ DEFAULT_KERNEL = "python3"
 
 
 def what_is_missing(skill: Skill, environment: Mapping[str, str], kernels: Mapping[str, str]) -> str | None:
-    """The first things that are missing, in words; None where all is there.
+    """Everything that is missing, as a sentence; None if nothing is.
 
-    `kernels` gives for each kernel that is installed the program that it starts. Packages are looked up where the
-    kernel runs the Python of this server; in another one they are found missing when the skill runs.
+    `kernels` maps each installed kernel to the program that it starts. Packages are checked if the kernel runs this
+    server's Python; for other kernels, a missing package shows when the skill runs.
     """
     path, needs = environment.get("PATH"), skill.requires
     problems = [
@@ -38,7 +38,7 @@ def what_is_missing(skill: Skill, environment: Mapping[str, str], kernels: Mappi
 
 
 def installed_kernels() -> dict[str, str]:
-    """Name → the program that it starts."""
+    """Name → the program that the kernel starts."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     manager = KernelSpecManager()
@@ -46,14 +46,14 @@ def installed_kernels() -> dict[str, str]:
     for name in manager.find_kernel_specs():
         try:
             argv = manager.get_kernel_spec(name).argv
-        except Exception:  # nosec B112 # one broken spec of somebody else hides no other
+        except Exception:  # nosec B112 # one broken spec must not hide the others
             continue
         found[name] = argv[0] if argv else ""
     return found
 
 
 def kernel_facts(name: str) -> dict[str, str]:
-    """A kernelspec as notebooks carry it; only the name where it is not installed."""
+    """A kernelspec as stored in notebooks; only the name if it is not installed."""
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     try:
@@ -65,12 +65,12 @@ def kernel_facts(name: str) -> dict[str, str]:
 
 def _is_ours(program: str) -> bool:
     if program in ("python", "python3", f"python{sys.version_info.major}.{sys.version_info.minor}"):
-        return True  # jupyter_client takes the interpreter it runs in
+        return True  # jupyter_client uses the interpreter it runs in
     return Path(program).absolute() == Path(sys.executable).absolute()
 
 
 def _package_problem(requirement: str) -> str | None:
-    """A distribution by its name and version, else a module by its name."""
+    """Checks a distribution by name and version, else a module by name."""
     from packaging.requirements import InvalidRequirement, Requirement
 
     try:

@@ -1,7 +1,7 @@
-"""What is kept of each run of a skill: a small record beside the executed notebook. It never runs one.
+"""What is kept of each run of a skill: the executed notebook and a small record.
 
-`runs/<id>-<skill>.ipynb` is the executed copy, `runs/<id>-<skill>.json` its record, so that a list of runs reads no
-outputs. Where a record is lost, the copy says the same in its metadata `onyx.run`.
+`runs/<id>-<skill>.ipynb` is the executed copy, `runs/<id>-<skill>.json` its record, so that listing runs reads no
+outputs. If a record is lost, the copy has the same data in its metadata `onyx.run`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 log = logging.getLogger(__name__)
 Status = Literal["running", "ok", "failed", "stopped", "timeout", "interrupted"]
 ID_CHARS = 26
-# Of what a run may keep, each character may take four bytes on disk.
+# Each character that a run may keep can take four bytes on disk.
 MAX_COPY_BYTES = 120_000_000
 
 
@@ -62,18 +62,18 @@ class RunRecord(BaseModel):
         return f"{self.run_id}-{self.skill}"
 
     def plain(self) -> dict[str, Any]:
-        """As it stands in the files."""
+        """The record as it is written to the files."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 class RunFolder:
-    """`ONYX_HOME/runs`. For threads, not the event loop."""
+    """`ONYX_HOME/runs`. Call it in threads, not in the event loop."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def copy_path(self, record: RunRecord) -> Path:
-        """Where the executed notebook is."""
+        """The path of the executed notebook."""
         return self._folder / f"{record.stem}.ipynb"
 
     def write(self, record: RunRecord) -> None:
@@ -91,7 +91,7 @@ class RunFolder:
         raise NotFound(f"There is no run {run_id!r} of a skill.")
 
     def newest(self, name: str | None, limit: int) -> list[RunRecord]:
-        """The newest first; those of one skill where it is named."""
+        """Newest first; only those of one skill if `name` is given."""
         found: list[RunRecord] = []
         for stem in self.stems():
             if name is not None and stem[ID_CHARS + 1 :] != name:
@@ -104,11 +104,11 @@ class RunFolder:
         return found
 
     def unfinished(self) -> list[RunRecord]:
-        """Those that say that they go on, whether or not that is still true."""
+        """The records marked as running, whether or not that is still true."""
         return [record for record in self.newest(None, limit=1_000_000) if record.status == "running"]
 
     def stems(self) -> list[str]:
-        """The names of their files without an ending, the newest first."""
+        """File names of the runs without suffix, newest first."""
         try:
             stems = {path.stem for path in self._folder.iterdir() if path.suffix in (".ipynb", ".json")}
         except FileNotFoundError:
@@ -119,7 +119,7 @@ class RunFolder:
         return sorted((stem for stem in stems if not stem.startswith(".")), reverse=True)
 
     def read(self, stem: str) -> RunRecord | None:
-        """The record, else what the copy says; None where neither can be read."""
+        """The record, else the copy's metadata; None if neither can be read."""
         for path in self.files(stem):
             try:
                 data = json.loads(path.read_bytes())
@@ -131,11 +131,11 @@ class RunFolder:
         return None
 
     def files(self, stem: str) -> tuple[Path, Path]:
-        """Record and copy, whether or not they are there."""
+        """The paths of record and copy, whether or not they exist."""
         return self._folder / f"{stem}.json", self._folder / f"{stem}.ipynb"
 
     def remove(self, stem: str) -> None:
-        """Copy and record, in this order: what is cut off between them is still a run. Raises: StorageError."""
+        """Deletes the copy, then the record: interrupted between them, it is still a run. Raises: StorageError."""
         for path in reversed(self.files(stem)):
             with disk_errors("delete", path):
                 path.unlink(missing_ok=True)
@@ -159,7 +159,7 @@ class RunFolder:
         return notebook
 
     def mark(self, record: RunRecord) -> None:
-        """Writes how a run ended into its record and its copy. Raises: StorageError."""
+        """Writes the outcome of a run into its record and its copy. Raises: StorageError."""
         try:
             notebook = self.notebook(record)
         except (NotFound, StorageError) as error:
@@ -173,7 +173,7 @@ class RunFolder:
 
 
 def said_of_run(notebook: object) -> Mapping[str, Any]:
-    """What an executed copy says of its run, unchecked; nothing where it is not what it should be."""
+    """The unchecked run metadata of an executed copy; empty if malformed."""
     found = notebook if isinstance(notebook, Mapping) else {}
     for name in ("metadata", "onyx", "run"):
         found = _mapping(found, name)

@@ -1,4 +1,4 @@
-"""What came of a run: the outputs that count, of its executed copy. It never shortens or renders them."""
+"""Selects the result of a run: the outputs in its executed copy that count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Output = Mapping[str, Any]
 
 
 def result_outputs(notebook: Mapping[str, Any], status: str) -> list[Output]:
-    """Those of the cells tagged `result`, else of the last cell that has any; of a failed run, of the cell that failed.
+    """The outputs of cells tagged `result`, else of the last cell with any; after a failure, of the failed cell.
 
     Cells that were not reached have none.
     """

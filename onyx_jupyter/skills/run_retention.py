@@ -1,4 +1,4 @@
-"""Which executed copies are let go, and when. It never touches one that goes on, is new, or is not a run's own file."""
+"""Deletes old runs. It never touches one that is in progress, is new, or is not a run's own file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onyx_jupyter.skills.run_record import ID_CHARS, RunFolder, RunRecord
 
 log = logging.getLogger(__name__)
 DAY_S = 86_400.0
-# People may keep files of their own beside the runs: only a name that a run can have is looked at.
+# People may keep their own files beside the runs: only names that a run can have are considered.
 _OF_A_RUN = re.compile(rf"[0-9A-Z]{{{ID_CHARS}}}-[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
@@ -24,7 +24,7 @@ class RunLimits:
 
 @dataclass(frozen=True)
 class _Kept:
-    """One run's files: all their bytes, and when one was last written (seconds since 1970)."""
+    """One run's files: their total size, and when one was last written (seconds since 1970)."""
 
     stem: str
     size_bytes: int
@@ -32,9 +32,9 @@ class _Kept:
 
 
 def prune_runs(folder: RunFolder, limits: RunLimits, now: float) -> int:
-    """Removes the oldest until both limits hold, as far as that may be; how many went. For threads.
+    """Removes the oldest runs until both limits hold, if possible. Returns how many were removed. For threads.
 
-    What was written within a day stays, and so does what says that it goes on. `now` is in seconds since 1970.
+    Keeps runs that were written within a day, or are marked as running. `now` is in seconds since 1970.
     Raises: StorageError.
     """
     kept = [_kept(folder, stem) for stem in folder.stems() if _OF_A_RUN.fullmatch(stem)]
@@ -50,7 +50,7 @@ def prune_runs(folder: RunFolder, limits: RunLimits, now: float) -> int:
 
 
 def _is_over(stem: str, record: RunRecord | None) -> bool:
-    """A record that cannot be read tells of no run that goes on: those write theirs anew as they go."""
+    """An unreadable record counts as over: a run in progress keeps rewriting its record."""
     return record is None or (record.status != "running" and record.stem == stem)
 
 

@@ -1,4 +1,4 @@
-"""What one asks of whoever runs skills. It never holds behaviour."""
+"""The interface of a skill runner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onyx_jupyter.skills.skill import Skill
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """`given` are checked values by parameter; `cwd` is where the kernel starts; `by` a person or `agent:<id>`."""
+    """`given` are validated values by parameter; `cwd` is where the kernel starts; `by` is a person or `agent:<id>`."""
 
     skill: Skill
     given: Mapping[str, Any]
@@ -24,7 +24,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class CellProgress:
-    """`index` of `total` code cells, from 1; `cell` is its heading or first line, `line` its last line of output."""
+    """Code cell `index` of `total`, from 1; `cell` is its heading or first line, `line` its last line of output."""
 
     index: int
     total: int
@@ -49,5 +49,5 @@ class SkillRunner(Protocol):
     """Runs skills for agents."""
 
     async def run(self, request: RunRequest, progress: Callable[[CellProgress], None]) -> RunOutcome:
-        """Until it is over; cancelling stops it. Raises: ToolError where it could not be started, StorageError."""
+        """Runs to the end; cancelling stops it. Raises: ToolError if it could not be started, StorageError."""
         ...

@@ -1,4 +1,4 @@
-"""What a skill is, as it was read from its files. It never reads or judges one."""
+"""The data model of a skill, as read from its files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ State = Literal["ready", "untrusted", "missing", "broken", "shadowed"]
 TOOL_PREFIX = "skill_"
 MAX_NAME_CHARS = 64
 MAX_DESCRIPTION_CHARS = 1024
-# Whoever trusts a skill is shown all of its text, in the panel as in a question: what is longer is trusted by nobody.
+# A person who trusts a skill is shown all of its text: a longer skill cannot be trusted.
 MAX_SHOWN_CHARS = 400_000
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 # `skill_read` is a tool of its own.
@@ -25,7 +25,7 @@ _TAKEN = frozenset({"read"})
 
 
 class SkillProblem(Exception):
-    """Why something cannot be a skill, in words for its author."""
+    """Why something cannot be a skill, worded for its author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ class Requires:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One skill as its files say. Where `problem` is set it cannot be used, and the rest is what could be read.
+    """One skill as read from its files. If `problem` is set, it can't be used, and the rest is what could be read.
 
-    A Python file with tools of a person's own (kind `tool`) is found and trusted in the same way; no agent reads or
-    runs it as a skill.
+    A Python file with a user's own tools (kind `tool`) is found and trusted in the same way; no agent reads or runs it
+    as a skill.
 
-    `path` is the notebook, the SKILL.md or the Python file, as a real path; `folder` holds a text skill's files, and
-    `files` names those beside SKILL.md. `digest` is the SHA-256 of everything that runs or instructs: outputs do not
-    count. `text` is the same for people to read. `hashes` are the SHA-256 of the files as they were read, by path
-    within `folder`. `content` is a notebook's nbformat 4 JSON without outputs.
+    `path` is the real path of the notebook, the SKILL.md or the Python file; `folder` holds a text skill's files, and
+    `files` names those beside SKILL.md. `digest` is the SHA-256 of everything that runs or instructs, without outputs.
+    `text` is the same for people to read. `hashes` are the SHA-256 of the files as read, by path within `folder`.
+    `content` is a notebook's nbformat 4 JSON without outputs.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Skill:
 
     @property
     def id(self) -> str:
-        """Names this very file, also where another place has a skill of the same name."""
+        """Identifies this file, even if another place has a skill of the same name."""
         return skill_id(self.source, self.path)
 
     @property
@@ -84,9 +84,9 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A skill with what is true of it here and now. `reason` says why it is not `ready`.
+    """A skill and its current state here. `reason` says why it is not `ready`.
 
-    `changed`: another version of these files was trusted before, and `trusted_text` is how that one read.
+    `changed`: another version of these files was trusted before; `trusted_text` is the text of that version.
     """
 
     skill: Skill
@@ -98,12 +98,12 @@ class Listed:
 
     @property
     def usable(self) -> bool:
-        """Whether an agent is offered it: an untrusted one is, and its use asks for trust."""
+        """Whether it is offered to an agent: an untrusted one is, and using it asks for trust."""
         return self.state in ("ready", "untrusted")
 
 
 def skill_id(source: Source, path: Path) -> str:
-    """That of the skill in that file; a real path."""
+    """The id of the skill in that file; `path` is a real path."""
     return f"{source}:{path}"
 
 
@@ -123,7 +123,7 @@ def checked_name(name: object, *, must_be: str | None = None) -> str:
 
 
 def too_long(text: str, what: str) -> str | None:
-    """Why nobody can trust a skill that reads so; None where it can be shown whole."""
+    """Why a skill with this text cannot be trusted; None if it can be shown in full."""
     if len(text) <= MAX_SHOWN_CHARS:
         return None
     return f"{what} {len(text):,} characters, too many to be looked at; {MAX_SHOWN_CHARS:,} is the most."

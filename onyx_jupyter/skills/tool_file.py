@@ -1,4 +1,4 @@
-"""Reads a Python file with tools of a person's own, as text alone: none of its code runs before it is trusted."""
+"""Reads a Python file with a user's own tools, as text alone: none of its code runs before it is trusted."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from onyx_jupyter.skills.regular_file import read_regular
 from onyx_jupyter.skills.skill import MAX_DESCRIPTION_CHARS, MAX_SHOWN_CHARS, Skill, SkillProblem, Source, too_long
 
 MAX_BYTES = 4 * MAX_SHOWN_CHARS
-# In front of the source: the hash of a skill that is trusted is never that of code.
+# Hashed before the source: a trusted skill's hash can never equal that of code.
 _MARK = b"onyx tool file\0"
 
 
 def read_tool_file(path: Path, source: Source) -> Skill:
-    """The file, named as it is called, with its `problem` where it has one. Raises: OSError."""
+    """The file under its file name, with its `problem` if it has one. Raises: OSError."""
     try:
         raw = read_regular(path, MAX_BYTES)
         text = raw.decode("utf-8")
@@ -38,12 +38,12 @@ def read_tool_file(path: Path, source: Source) -> Skill:
 
 
 def tool_digest(raw: bytes) -> str:
-    """Names that very source."""
+    """Identifies exactly this source."""
     return hashlib.sha256(_MARK + raw).hexdigest()
 
 
 def _described(text: str) -> tuple[str, str | None]:
-    """The first line of its docstring, and why it cannot be Python."""
+    """The first line of its docstring, and why it is not valid Python, if so."""
     try:
         docstring = ast.get_docstring(ast.parse(text)) or ""
     except SyntaxError as error:

@@ -1,4 +1,4 @@
-"""Which versions of which skills a person has trusted: `trusted-skills.json`. It never trusts anything by itself."""
+"""The versions of skills that a person has trusted: `trusted-skills.json`. It never trusts anything by itself."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class _TrustFile(BaseModel):
 
 
 class TrustStore:
-    """The newest trusted version of each file; the same content counts wherever it lies. For threads, not the loop."""
+    """The newest trusted version of each file; the same content is trusted anywhere. For threads, not the loop."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._clock = clock
         self._file = SharedDocument(path, _TrustFile(), if_damaged="each skill is asked for again")
 
     def entries(self) -> Sequence[TrustedSkill]:
-        """Anew where the file has changed; nothing where it cannot be read: then all is asked again."""
+        """Reads again if the file has changed; empty if it can't be read: then every skill is asked for again."""
         try:
             return self._file.read().skills
         except StorageError as error:
@@ -55,7 +55,7 @@ class TrustStore:
             return ()
 
     def add(self, skill: Skill, by: str) -> TrustedSkill:
-        """Trusts this very version in place of former ones of its file. Raises: StorageError."""
+        """Trusts exactly this version, replacing former ones of its file. Raises: StorageError."""
         entry = TrustedSkill(
             path=str(skill.path),
             name=skill.name,

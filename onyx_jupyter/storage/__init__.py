@@ -1,1 +1,1 @@
-"""Writing to disk so that a crash at any byte loses nothing. It never knows what the bytes mean."""
+"""Writes to disk so that a crash at any byte loses nothing, whatever the bytes mean."""

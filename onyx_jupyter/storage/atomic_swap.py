@@ -1,8 +1,8 @@
-"""A new file takes an old one's place in one step, unless the old one is not what it should be. It writes no content.
+"""Replaces a file in one step, unless its content is not the expected one.
 
-Looking at a file and renaming another over it are two steps, and an editor's save may come between. So the two names
-are swapped where the system can: what was replaced is then there to be looked at, and is put back where it was newer.
-Whoever is killed in between leaves it under a second name, which tells by its digest what was ours: `leftovers`.
+Reading a file and renaming another over it are two steps, and an editor may save in between. So the two names are
+swapped if the system can: the replaced file can then be checked, and is put back if it was newer. A kill in between
+leaves it under a second name, whose digest identifies our own content: `leftovers`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from functools import cache
 from pathlib import Path
 
 Check = Callable[[bytes | None], None]
-"""Given what is about to be replaced, None where there is nothing; raises where that must stay."""
+"""Called with the content about to be replaced, None if there is none; raises if it must stay."""
 UNFINISHED = ".onyx-new"
-"""Ends the name of a file that is being written, beside `name` and called `.name.` and something of its own."""
+"""The suffix of a file being written, which is beside `name` and called `.name.` plus a random part."""
 
 _PLACED = ".onyx-old"
 _OWN_BYTES = 4
@@ -34,16 +34,16 @@ _ENDS = rf"{re.escape(UNFINISHED)}|\.[0-9a-f]{{{_DIGEST_CHARS}}}{re.escape(_PLAC
 _LEFTOVER = re.compile(rf"\.(.+)\.[^.]+(?:{_ENDS})", re.DOTALL)
 _SWAP = 2  # RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
 _HERE = {"linux": -100, "darwin": -2}  # AT_FDCWD
-# Neither through a link that has come to stand there, nor waiting for whoever writes into a pipe.
+# Never follows a link that has appeared there, nor blocks on a pipe.
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """What a write that was killed or failed has left at `place`, beside the `file` that it was to replace.
+    """What a killed or failed write left at `place`, beside the `file` that it was to replace.
 
-    `may_be_owed`: it may be what was replaced, and not only what was written.
+    `may_be_owed`: it may be the replaced content, not only the new one.
     """
 
     place: Path
@@ -52,9 +52,9 @@ class Leftover:
 
 
 def temporary_name(name: str) -> str:
-    """What a file is called while it is written, beside `name`.
+    """The name of a file while it is written, beside `name`.
 
-    Of a name without room for all of that only the beginning stays, and no leftover of it is found by its own.
+    A name that is too long is shortened, and its leftovers are not found.
     """
     own = secrets.token_hex(_OWN_BYTES)
     encoded = os.fsencode(name)
@@ -64,17 +64,17 @@ def temporary_name(name: str) -> str:
 
 
 def take_place(temporary: str, name: str, data: bytes, check: Check, *, dir_fd: int | None = None) -> None:
-    """`temporary`, which holds `data`, becomes `name`; both are names in the open folder `dir_fd`, or paths.
+    """Renames `temporary`, which holds `data`, to `name`; both are names in the open folder `dir_fd`, or paths.
 
-    `temporary` is called as `temporary_name` says.
-    Where that fails, `name` holds what it held. Where not even that can be done, a leftover holds it.
+    `temporary` must come from `temporary_name`.
 
+    On failure, `name` keeps its content. If not even that is possible, a leftover holds it.
     Source: rename(2), RENAME_EXCHANGE; rename(2) of macOS, RENAME_SWAP; link(2). Raises: OSError.
     """
     former = content_at(name, dir_fd)
     check(former)
     digest = _digest(data)
-    # Without a digest where only the beginning of a name is there, so that `leftover_of` takes it for no other file's.
+    # Without a digest if the name was shortened, so that `leftover_of` does not attribute it to another file.
     begins = temporary.removesuffix(UNFINISHED)
     second = f"{begins}{_PLACED}" if begins == temporary else f"{begins}.{digest}{_PLACED}"
     os.rename(temporary, second, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
@@ -87,16 +87,16 @@ def take_place(temporary: str, name: str, data: bytes, check: Check, *, dir_fd: 
 
 
 def put_back(second: str, name: str) -> bool:
-    """What was taken from `name` stands there again, and `second`, a leftover beside it, is gone.
+    """Restores what was taken from `name`, and removes the leftover `second` beside it.
 
-    False where `second` is left, with a content that is nowhere else: the name holds a newer one, or cannot be swapped.
-    Raises: OSError; then, too, `second` is left.
+    False if `second` is left, with content that exists nowhere else: the name holds something newer, or cannot be
+    swapped. Raises: OSError; then, too, `second` is left.
     """
     return _put_back(second, name, second.removesuffix(_PLACED)[-_DIGEST_CHARS:], None)
 
 
 def leftovers(folder: Path) -> Sequence[Leftover]:
-    """Those beside the files of that folder; of writes under way, too, so nobody may write there meanwhile."""
+    """The leftovers in that folder, including those of writes in progress, so nothing may write there meanwhile."""
     with suppress(OSError), os.scandir(folder) as entries:
         found = [(folder / entry.name, leftover_of(entry.name)) for entry in entries]
         return [Leftover(place, folder / name, place.name.endswith(_PLACED)) for place, name in found if name]
@@ -104,13 +104,13 @@ def leftovers(folder: Path) -> Sequence[Leftover]:
 
 
 def leftover_of(name: str) -> str | None:
-    """The name of the file beside which one of that name is a leftover; None for other names."""
+    """The name of the file that a leftover of that name belongs to; None for other names."""
     match = _LEFTOVER.fullmatch(name)
     return match[1] if match else None
 
 
 def swap(one: str, other: str, dir_fd: int | None = None) -> bool:
-    """Both names stand for each other's file, in one step; False where the system or disk cannot. Raises: OSError."""
+    """Swaps two files in one step; False if the system or disk cannot. Raises: OSError."""
     call = _renaming()
     if call is None:
         return False
@@ -124,7 +124,7 @@ def swap(one: str, other: str, dir_fd: int | None = None) -> bool:
 
 
 def content_at(name: str, dir_fd: int | None = None) -> bytes | None:
-    """None where there is no such file. Raises: OSError, also for a link."""
+    """None if there is no such file. Raises: OSError, also for a link."""
     with suppress(FileNotFoundError):
         descriptor = os.open(name, _READ, dir_fd=dir_fd)
         with os.fdopen(descriptor, "rb") as file:
@@ -148,7 +148,7 @@ def _placed(second: str, name: str, former: bytes | None, check: Check, dir_fd: 
 
 
 def _appears(temporary: str, name: str, check: Check, dir_fd: int | None) -> bool:
-    """A name that is new: whoever makes it meanwhile is found. False where the disk knows no second names."""
+    """Creates a new name, noticing if it appears meanwhile. False if the disk does not support hard links."""
     try:
         os.link(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd, follow_symlinks=False)
     except FileExistsError:
@@ -164,7 +164,7 @@ def _put_back(second: str, name: str, digest: str, dir_fd: int | None) -> bool:
     if not _is_ours(second, digest, dir_fd):
         if not _is_ours(name, digest, dir_fd) or not swap(second, name, dir_fd):
             return False
-        if not _is_ours(second, digest, dir_fd):  # one more save, on top of what stood there for this moment
+        if not _is_ours(second, digest, dir_fd):  # another save replaced it in this moment
             swap(second, name, dir_fd)
             return False
     os.unlink(second, dir_fd=dir_fd)
@@ -172,7 +172,7 @@ def _put_back(second: str, name: str, digest: str, dir_fd: int | None) -> bool:
 
 
 def _is_ours(name: str, digest: str, dir_fd: int | None) -> bool:
-    """Whether it holds what was written; what cannot be read, as a link that has come to stand there, does not."""
+    """Whether it holds what was written; false for what can't be read, such as a link that has appeared there."""
     try:
         content = content_at(name, dir_fd)
     except OSError:
@@ -186,7 +186,7 @@ def _digest(data: bytes) -> str:
 
 @cache
 def _renaming() -> Callable[..., int] | None:
-    """renameat2, or macOS's renameatx_np: they take the same arguments."""
+    """renameat2, or macOS's renameatx_np, which takes the same arguments."""
     name = {"linux": "renameat2", "darwin": "renameatx_np"}.get(sys.platform)
     if name is None:
         return None

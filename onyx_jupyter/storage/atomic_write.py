@@ -14,14 +14,14 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def write_text_atomically(path: Path, text: str, *, mode: int = PRIVATE_FILE) -> None:
-    """The text as UTF-8, its line ends as they are. Raises: StorageError."""
+    """Writes the text as UTF-8, with its line endings unchanged. Raises: StorageError."""
     write_bytes_atomically(path, text.encode(), mode=mode)
 
 
 def write_bytes_atomically(path: Path, data: bytes, *, mode: int = PRIVATE_FILE, check: Check | None = None) -> None:
-    """Writes beside the target, fsyncs, renames. A file that exists keeps its mode.
+    """Writes beside the target, fsyncs, renames. An existing file keeps its mode.
 
-    `check` is given what is replaced; what it raises leaves the file as it is. Raises: StorageError.
+    `check` gets the content about to be replaced; if it raises, the file stays as it is. Raises: StorageError.
     """
     with disk_errors("write", path):
         kept_mode = path.stat().st_mode & 0o777 if path.exists() else mode
@@ -44,7 +44,7 @@ def write_bytes_atomically(path: Path, data: bytes, *, mode: int = PRIVATE_FILE,
 
 
 def make_private_folder(path: Path) -> None:
-    """The folder and its parents, new ones readable by the owner alone. Raises: StorageError."""
+    """Creates the folder and its parents, new ones readable by the owner only. Raises: StorageError."""
     with disk_errors("create", path):
         for folder in reversed([path, *path.parents]):
             if not folder.exists():
@@ -52,7 +52,7 @@ def make_private_folder(path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # Windows cannot open a folder; its rename is durable enough without
+    if os.name == "nt":  # Windows cannot open a folder; its rename is durable enough
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -1,4 +1,4 @@
-"""The columns of a delimited text file (CSV, TSV) as pandas would have them, through pyarrow. It changes nothing."""
+"""Reads the columns of a delimited text file (CSV, TSV) with pyarrow, described as pandas would."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SEPARATORS = ",;\t|"
 
 @dataclass(frozen=True, slots=True)
 class DelimitedColumn:
-    """`dtype` in pandas' words; `examples` are its first different values."""
+    """`dtype` as in pandas; `examples` are its first distinct values."""
 
     name: str
     dtype: str
@@ -25,7 +25,7 @@ class DelimitedColumn:
 
 @dataclass(frozen=True, slots=True)
 class DelimitedColumns:
-    """What a file of that kind holds; `separator` and `encoding` are what reads it."""
+    """The contents of a delimited file; `separator` and `encoding` are needed to read it."""
 
     columns: tuple[DelimitedColumn, ...]
     rows: int
@@ -34,7 +34,7 @@ class DelimitedColumns:
 
 
 def delimited_columns(raw: bytes) -> DelimitedColumns:
-    """Of what such a file holds. Raises: ValueError where it is no table."""
+    """The columns of such a file. Raises: ValueError if it is not a table."""
     from pyarrow import ArrowException, BufferReader, csv
 
     if not raw.strip():

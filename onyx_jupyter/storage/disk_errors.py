@@ -1,4 +1,4 @@
-"""Turns the system's refusals into StorageError with words a person can act on. It never swallows one."""
+"""Converts OSError into StorageError with a message that a person can act on. It never swallows one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The collections that there are, as tables of LanceDB. It never opens one."""
+"""Defines the collections of the index, as tables of LanceDB."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from onyx_jupyter.storage.lance_collection import LanceCollection
 
 
 def chunk_collection(folder: Path, name: str, *, on_emptied: Callable[[str], None]) -> LanceCollection:
-    """Chunks of one kind of source, found by words and by vector."""
+    """Chunks of one kind of source, searchable by words and by vector."""
     return LanceCollection(
         folder,
         f"{name}_chunk",
         lambda identity: chunk_schema(identity.dimension if identity else None),
         keys=("source", "path"),
-        groups=("agent", "kind"),  # by which almost every search is narrowed
+        groups=("agent", "kind"),  # almost every search filters by these
         words="text",
         on_emptied=on_emptied,
     )

@@ -1,4 +1,4 @@
-"""What may be found, as LanceDB's SQL. It quotes every value, whatever its characters are."""
+"""Search filters as LanceDB SQL. It quotes every value, whatever its characters are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOTHING = "false"
 
 
 def where(only: SearchFilter) -> str | None:
-    """None where everything may be found. What has no day is never found by day."""
+    """None if nothing is filtered. Rows without a day never match a range of days."""
     parts = [
         *_among("agent", only.agents),
         *_among("kind", only.kinds),
@@ -24,13 +24,13 @@ def where(only: SearchFilter) -> str | None:
 
 
 def among(column: str, values: Iterable[str]) -> str:
-    """Rows that have one of the values."""
+    """A condition for rows that have one of the values."""
     listed = ", ".join(quoted(value) for value in sorted(values))
     return f"{column} IN ({listed})" if listed else _NOTHING
 
 
 def quoted(text: str) -> str:
-    """A literal of SQL, in which the quote is the only character with a meaning."""
+    """An SQL literal, in which only the quote character is special."""
     return "'" + stored_text(text).replace("'", "''") + "'"
 
 

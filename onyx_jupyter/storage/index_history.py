@@ -1,7 +1,7 @@
-"""What servers have done to one collection, for the others on the same home. It decides nothing, and may be lost.
+"""The history of one collection, shared by all servers on the same home. It may be lost.
 
-`<name>.history.json` beside the tables: in which order the ways of cutting sources came up, and when the embedder was
-changed by whom. Two servers that want different things would else make the index anew in turn, for ever.
+`<name>.history.json` beside the tables records the order in which chunkings appeared, and when which server changed the
+embedder. Without it, two servers with different configurations would rebuild the index in turn, forever.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from onyx_jupyter.errors import StorageError
 from onyx_jupyter.storage.atomic_write import write_text_atomically
 from onyx_jupyter.storage.shared_lock import SharedLock
 
-# Another server's change stays for so long, and for twice as long after each further one of a day.
+# Another server's change holds this long, and twice as long after each further one within a day.
 STAYS_S = 600.0
 DAY_S = 86_400.0
 _CHANGES = 16
@@ -52,10 +52,10 @@ class _Versioned(BaseModel):
 
 
 class IndexHistory:
-    """As one server sees it. All of it blocks.
+    """The history as seen by one server. All methods block.
 
-    A file that is lost or garbled is an empty one. One that cannot be read for a moment, or that a newer Onyx has
-    written, stays as it is, and what was read of it before holds.
+    A lost or damaged file counts as empty. A file that is temporarily unreadable, or was written by a newer Onyx, stays
+    as it is, and what was read before remains valid.
     """
 
     def __init__(self, folder: Path, name: str, clock: Clock) -> None:
@@ -66,9 +66,9 @@ class IndexHistory:
         self._known = History()
 
     def newer_than(self, chunking: str) -> frozenset[str]:
-        """The ways of cutting that came up after this one, which is noted with its first use.
+        """The chunkings that appeared after this one, which is recorded on first use.
 
-        What a newer version of Onyx has cut is left as it is by an older one that still runs.
+        An older Onyx that still runs leaves alone what a newer one has cut.
         """
         if chunking not in self._read().chunkings:
             self._change(lambda history: _with_chunking(history, chunking))
@@ -76,12 +76,12 @@ class IndexHistory:
         return frozenset(known[known.index(chunking) + 1 :]) if chunking in known else frozenset()
 
     def changed(self) -> None:
-        """This server has just made the index anew for another embedder."""
+        """Records that this server has just rebuilt the index for another embedder."""
         change = Change(at_s=self._clock.now().timestamp(), by=self._me)
         self._change(lambda history: history.model_copy(update={"changes": (*history.changes, change)[-_CHANGES:]}))
 
     def wait_s(self) -> float:
-        """For how long the index is left to the embedder that another server has chosen for it."""
+        """How long the index is left to the embedder that another server has chosen for it."""
         now_s = self._clock.now().timestamp()
         recent = [change for change in self._read().changes if abs(now_s - change.at_s) < DAY_S]
         if not recent or recent[-1].by == self._me:
@@ -94,7 +94,7 @@ class IndexHistory:
         return self._known
 
     def _change(self, changed: Callable[[History], History]) -> None:
-        """One server at a time; where the disk refuses, nothing is noted."""
+        """One server at a time; if the disk refuses, nothing is recorded."""
         try:
             with self._lock.held():
                 before = self._on_disk()
@@ -106,7 +106,7 @@ class IndexHistory:
             return
 
     def _on_disk(self) -> History | None:
-        """None where there is something that cannot be read."""
+        """None if the file exists but can't be read."""
         try:
             content = self._file.read_bytes()
         except FileNotFoundError:

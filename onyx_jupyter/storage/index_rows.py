@@ -1,4 +1,4 @@
-"""Sources as rows of the index, and rows as candidates. It never touches a table."""
+"""Converts sources to rows of the index, and rows to candidates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NAME_DIGITS = 32
 _HANGUL = re.compile("[\uac00-\ud7a3]{3,}")
-# Arrow holds UTF-8, which has no halves of surrogate pairs; names and texts may. A mark of private use tells of one.
+# Arrow stores UTF-8, which has no lone surrogates; names and texts may. A private-use character marks one.
 _MARK = "\U0010fffd"
 _MOVED = 0x100000
 _TO_STORE = {ord(_MARK): _MARK * 2} | {code: _MARK + chr(code + _MOVED) for code in range(0xD800, 0xE000)}
@@ -27,12 +27,12 @@ _MARKED = re.compile(f"{_MARK}(.)")
 
 
 def source_key(agent: str, path: str) -> str:
-    """What the rows of a source have in common: hex digits, whatever its name is made of."""
+    """The key shared by all rows of a source: hex digits, whatever its name contains."""
     return hashlib.sha256(json.dumps([agent, path]).encode()).hexdigest()[:_NAME_DIGITS]
 
 
 def stored_text(text: str) -> str:
-    """The text as UTF-8 can hold it; `original_text` gives it back to the letter."""
+    """The text made encodable as UTF-8; `original_text` restores it exactly."""
     return text if text.isascii() else text.translate(_TO_STORE)
 
 
@@ -41,10 +41,10 @@ def original_text(text: str) -> str:
 
 
 def searched_words(text: str) -> str:
-    """`text`, and behind it what the tokenizer does not part: Korean words by their pairs of syllables.
+    """`text`, followed by what the tokenizer does not split: Korean words as pairs of syllables.
 
-    Particles are written onto Korean words, and nothing but spaces tells words apart: without the pairs, a word is
-    found only with the same particle.
+    Korean particles are attached to words, and only spaces separate words: without the pairs, a word is found only with
+    the same particle.
     """
     pairs = {run[place : place + 2] for run in _HANGUL.findall(text) for place in range(len(run) - 1)}
     return "\n".join([text, *sorted(pairs)])
@@ -52,14 +52,14 @@ def searched_words(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """A row without its vector; `embedded` is what the vector is made of, blank where there is nothing to embed."""
+    """A row without its vector; `embedded` is the text to embed, blank if there is none."""
 
     columns: dict[str, Any]
     embedded: str
 
 
 def rows_of(source: Source, chunking: str) -> Iterator[ChunkRow]:
-    """At least one, so that a source without chunks is known as well."""
+    """The source's rows: at least one, so that a source without chunks is known as well."""
     chunks = source.chunks or (Chunk("", 1, 1),)
     for position, chunk in enumerate(chunks):
         context = f"{chunk.context}\n" if chunk.context else ""
@@ -96,12 +96,12 @@ def _unmarked(character: str) -> str:
 
 
 def embedded_text(columns: dict[str, Any]) -> str:
-    """What the vector of a stored row is made of."""
+    """The text from which a stored row's vector is made."""
     return original_text(columns["text"])[: columns["context_chars"] + columns["text_chars"]]
 
 
 def as_table(rows: Sequence[dict[str, Any]], vectors: Sequence[Vectors | None], dimension: int | None) -> pa.Table:
-    """Rows with their vectors, as a table of that dimension takes them; None: a table for words alone."""
+    """The rows with their vectors, for a table of that dimension; None: a table for words only."""
     import pyarrow as pa
 
     schema = chunk_schema(dimension)
@@ -112,7 +112,7 @@ def as_table(rows: Sequence[dict[str, Any]], vectors: Sequence[Vectors | None], 
 
 
 def candidate(columns: dict[str, Any], similarity: float | None, words: float | None) -> Candidate:
-    """What a search gives back for a row; each part is as its owner put it."""
+    """The candidate for a row; each part is as its owner put it."""
     text, begins = original_text(columns["text"]), columns["context_chars"]
     ends = begins + columns["text_chars"]
     parent = (columns["parent_start"], columns["parent_end"]) if columns["parent_start"] is not None else None

@@ -1,30 +1,30 @@
-"""What each column of the search index holds. It never reads or writes a table.
+"""The columns of the search index.
 
-chunk                 one row a chunk, and one without text for a source that has none
-├── id                64 hex digits of source, checksum, chunking, position and text: the same chunk has the same
-├── source            32 hex digits of agent and path: what is replaced together in one commit
+chunk                 one row per chunk, and one without text for a source that has none
+├── id                64 hex digits of source, checksum, chunking, position and text: equal for equal chunks
+├── source            32 hex digits of agent and path: its rows are replaced together in one commit
 ├── kind              memory | shared | session | document | fact
-├── agent             whose it is; "" is what all agents share
-├── path              what the owner calls the source
-├── checksum          of the whole source, as its owner gave it; the same in all of a source's rows
-├── chunking          fingerprint of how it was cut; another one than today's means that it has to be cut again
+├── agent             the owner; "" for what all agents share
+├── path              the owner's name for the source
+├── checksum          of the whole source, as given by its owner; the same in all of a source's rows
+├── chunking          fingerprint of how it was cut; if it differs from today's, the source has to be cut again
 ├── position          0, 1, … within the source; every source has a row 0
-├── day               of what grows old; null for what stays true
+├── day               for content that ages; null for what stays true
 ├── heading           path of headings above the chunk
 ├── start_line        first line in the source, from 1; end_line: last one, included
-├── parent_start      lines that are returned in its place, null where it stands for itself; parent_end likewise
-├── text              context, text, what was said before and `apart` (index_rows.py) behind each other: what is
-│                     searched by words; context and text alone are embedded
-├── blank             context and text are white space or nothing: there is no vector and need be none
-├── context_chars     how much of `text` is the context and the line break behind it
-├── text_chars        how much of `text` is the chunk's own text
-├── before_chars      how much of `text`, behind a line break, is what was said before; what follows is `apart`
-└── vector            float32, L2-normalised; null where no embedder was there; no such column in a table without one
+├── parent_start      first line returned instead of the chunk's, null if it has no parent; parent_end: the last one
+├── text              context, text, what was said before and `apart` (index_rows.py), concatenated: searched by
+│                     words; only context and text are embedded
+├── blank             context and text are white space or empty: there is no vector, and none is needed
+├── context_chars     length of the context and the line break after it, within `text`
+├── text_chars        length of the chunk's own text within `text`
+├── before_chars      length of what was said before, after a line break, within `text`; `apart` follows
+└── vector            float32, L2-normalised; null if no embedder was there; no such column in a table without one
 
-embedding_cache       one row a vector that was made
+embedding_cache       one row per vector
 ├── key               `vector_key`: of identity, purpose and text
-├── vector            float32, little-endian bytes: tables of several dimensions would be one too many
-└── made_us           microseconds since 1970, by which the oldest go
+├── vector            float32, little-endian bytes, so that one table can hold several dimensions
+└── made_us           microseconds since 1970; the oldest are dropped first
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Columns that a search brings back; the vector comes with them where the table has one.
+# Columns that a search returns, plus the vector if the table has one.
 FOUND_COLUMNS = (
     "kind",
     "agent",
@@ -53,7 +53,7 @@ FOUND_COLUMNS = (
 
 
 def chunk_schema(dimension: int | None) -> pa.Schema:
-    """Of a table for vectors of that dimension; None: for words alone."""
+    """The schema of a table for vectors of that dimension; None: for words only."""
     import pyarrow as pa
 
     fields = [
@@ -83,7 +83,7 @@ def chunk_schema(dimension: int | None) -> pa.Schema:
 
 
 def cache_schema() -> pa.Schema:
-    """Of the embedding cache."""
+    """The schema of the embedding cache."""
     import pyarrow as pa
 
     return pa.schema(

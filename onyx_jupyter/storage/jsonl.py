@@ -1,4 +1,4 @@
-"""Append-only files of one JSON object a line, safe against a kill at any byte. It never rewrites a line."""
+"""Append-only files of one JSON object per line, safe against a kill at any byte."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The objects of a file, and the numbers (from 1) of lines that are no JSON object.
+    """The objects of a file, and the numbers (from 1) of lines that are not a JSON object.
 
-    `numbers` are the objects' own; `torn` is the last line's where it has no end.
+    `numbers` are those of the objects; `torn` is the number of an unterminated last line.
     """
 
     objects: tuple[dict[str, Any], ...]
@@ -27,14 +27,14 @@ class Lines:
 
 
 def append_line(path: Path, item: Mapping[str, Any]) -> None:
-    """One `write` and an fsync; on failure the file is as before. Raises: StorageError."""
+    """One `write` and an fsync; on failure the file is unchanged. Raises: StorageError."""
     line = encode_line(item) + b"\n"
     with disk_errors("write to", path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                line = b"\n" + line  # a kill cut the last line: it stays a damaged line of its own
+                line = b"\n" + line  # a kill cut the last line: it stays as a damaged line of its own
             _write_whole(descriptor, line, size)
             os.fsync(descriptor)
         finally:
@@ -42,14 +42,14 @@ def append_line(path: Path, item: Mapping[str, Any]) -> None:
 
 
 def read_lines(path: Path) -> Lines:
-    """Every line that can be read, in order; damaged ones are counted, not raised. Raises: StorageError."""
+    """Every readable line, in order; damaged ones are counted, not raised. Raises: StorageError."""
     with disk_errors("read", path):
         raw = path.read_bytes()
     return _parse(raw)
 
 
 def whole_lines(path: Path, offset: int = 0) -> Iterator[tuple[int, bytes]]:
-    """The lines that have an end, from that byte on, each with where it begins; only one is in memory.
+    """The complete lines from that byte on, each with its offset; reads one line at a time.
 
     Raises: StorageError.
     """
@@ -63,7 +63,7 @@ def whole_lines(path: Path, offset: int = 0) -> Iterator[tuple[int, bytes]]:
 
 
 def decode_line(line: bytes) -> dict[str, Any] | None:
-    """The object that a line holds; None where it holds none."""
+    """The object in a line; None if there is none."""
     try:
         item = json.loads(line.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
@@ -72,9 +72,9 @@ def decode_line(line: bytes) -> dict[str, Any] | None:
 
 
 def encode_line(item: Mapping[str, Any]) -> bytes:
-    """The object as a line holds it, without the line's end.
+    """The object as a line, without the line break.
 
-    UTF-8; where the text holds half of a surrogate pair, which UTF-8 cannot, in JSON's own escapes.
+    UTF-8; if the text has lone surrogates, which UTF-8 cannot encode, uses JSON escapes.
     """
     try:
         return json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode()
@@ -100,7 +100,7 @@ def _parse(raw: bytes) -> Lines:
 def _write_whole(descriptor: int, line: bytes, size_before: int) -> None:
     try:
         written = os.write(descriptor, line)
-        while written < len(line):  # a disk about to be full takes a part first, then refuses
+        while written < len(line):  # an almost full disk writes a part first, then fails
             written += os.write(descriptor, line[written:])
     except OSError:
         os.ftruncate(descriptor, size_before)

@@ -1,6 +1,6 @@
-"""Tables of LanceDB, the only file that touches it. It never decides what is in a table, or which one is used.
+"""Wraps the tables of LanceDB; the only module that uses it.
 
-All of it blocks, so it runs in worker threads; the library takes seconds to import, in the thread that first needs it.
+Everything blocks, so call it in worker threads; the library takes seconds to import, in the thread that first needs it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,18 @@ if TYPE_CHECKING:
 
     from onyx_jupyter.protocols.retrieval import Vectors
 
-    Rows: TypeAlias = pa.Table  # for those above, who hand them on
+    Rows: TypeAlias = pa.Table  # for callers, which pass it on
 
-# Of vectors not held in memory. Below, brute force takes milliseconds and is exact: 5 ms for each 10,000 on top of 3 ms
-# for any search. An index takes 3 s a 10,000 to build and 3 ms to ask, whatever its size.
+# For vectors not held in memory. Below this, brute force takes milliseconds and is exact: 5 ms per 10,000 on top of 3
+# ms for any search. An index takes 3 s per 10,000 to build and 3 ms to query, whatever its size.
 VECTORS_BEFORE_INDEX = 8_000
-# How many times more than asked for are compared by their whole vectors, where an index holds shortened ones.
+# How many times more candidates than requested are compared by their full vectors, if an index holds compressed ones.
 REFINE_FACTOR = 10
-# Versions that another process may still be reading.
+# Another process may still be reading versions younger than this.
 KEEP_VERSIONS_S = 600.0
-# What a row is called within a version; never given to another row of the same table, nor kept by one that is written
-# again.
+# The id of a row within a version; never reused in the same table, and replaced when the row is rewritten.
 ROW_ID = "_rowid"
-# Longer words (hashes, addresses) are not searched for; LanceDB would stop at 40.
+# Longer words (hashes, addresses) are not indexed; LanceDB's default limit is 40.
 _LONGEST_WORD = 128
 _SUFFIX = ".lance"
 _SOURCE_PLACE = re.compile(r",? ?/\S+\.rs:\d+:\d+")
@@ -44,14 +43,14 @@ _FIRST_WORDS = 300
 
 
 class LanceFolder:
-    """The tables of a folder. Another process's commits are seen at the next call."""
+    """The tables of a folder. Another process's commits are visible at the next call."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection: lancedb.DBConnection | None = None
 
     def names(self) -> list[str]:
-        """Of the tables, whether or not they can be read."""
+        """The names of the tables, readable or not."""
         with disk_errors("list", self.path):
             return [entry.name.removesuffix(_SUFFIX) for entry in os.scandir(self.path) if entry.name.endswith(_SUFFIX)]
 
@@ -61,9 +60,9 @@ class LanceFolder:
     def create(
         self, name: str, schema: pa.Schema, *, words: str | None, keys: Sequence[str], groups: Sequence[str]
     ) -> LanceTable:
-        """An empty table; `words` is the column searched by words, `keys` and `groups` are those by value.
+        """Creates an empty table; `words` is the full-text column, `keys` and `groups` are filtered by value.
 
-        A group has few different values. Raises: IndexUnavailable.
+        A group has few distinct values. Raises: IndexUnavailable.
         """
         make_private_folder(self.path)
         with lance_errors("create", name):
@@ -77,11 +76,11 @@ class LanceFolder:
             return self._table(name, self._connect().open_table(name))
 
     def drop(self, name: str) -> None:
-        """The table with all its versions, and nothing where there is none."""
+        """Deletes the table with all its versions, if it exists."""
         shutil.rmtree(self._place(name), ignore_errors=True)
 
     def move_aside(self, name: str, target: Path) -> bool:
-        """In place of what was moved there before; False where the table is gone. Raises: StorageError."""
+        """Moves the table to `target`, replacing what was there; False if it is gone. Raises: StorageError."""
         make_private_folder(target.parent)
         shutil.rmtree(target, ignore_errors=True)
         with disk_errors("move aside", self._place(name)):
@@ -108,7 +107,7 @@ class LanceFolder:
 class LanceTable:
     """One open table. Every method is one commit, or reads one version; all of them raise IndexUnavailable.
 
-    `ROW_ID` is a column that can be asked for like any other.
+    `ROW_ID` can be requested like any other column.
     """
 
     def __init__(self, name: str, table: Any, reopen: Callable[[], Any]) -> None:
@@ -117,19 +116,19 @@ class LanceTable:
         self._reopen = reopen
 
     def version(self) -> int:
-        """Counted up by every commit, another process's too."""
+        """The version number, incremented by every commit, even by another process."""
         with lance_errors("read", self.name):
             return int(self._table.version)
 
     def at(self, version: int) -> LanceTable:
-        """The same table, which stays at that version whatever is written."""
+        """The same table, pinned to that version."""
         with lance_errors("open", self.name):
             table = self._reopen()
             table.checkout(version)
             return LanceTable(self.name, table, self._reopen)
 
     def dimension(self) -> int | None:
-        """Of its vectors; None in a table for words alone."""
+        """The dimension of its vectors; None in a table for words only."""
         with lance_errors("read", self.name):
             schema = self._table.schema
             return int(schema.field("vector").type.list_size) if "vector" in schema.names else None
@@ -139,35 +138,35 @@ class LanceTable:
             return int(self._table.count_rows(where))
 
     def rows(self, columns: Sequence[str], where: str | None = None, limit: int | None = None) -> Rows:
-        """All that match, in no particular order."""
+        """All matching rows, in no particular order."""
         with lance_errors("read", self.name):
             query = self._table.search().select(list(columns))
             query = query.where(where) if where else query
             return query.limit(limit).to_arrow()
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows, in no particular order, a part at a time."""
+        """All rows in batches, in no particular order."""
         with lance_errors("read", self.name):
             yield from self._table.search().select(list(columns)).to_batches()
 
     def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> Rows:
-        """The rows of these ids that are there, in no particular order."""
+        """The existing rows with these ids, in no particular order."""
         with lance_errors("read", self.name):
             return self._table.take_row_ids(list(row_ids)).select([*columns, ROW_ID]).to_arrow()
 
     def nearest(self, vector: Vectors, count: int, columns: Sequence[str], where: str | None) -> Rows:
-        """With `_distance`, the cosine distance (0 to 2); rows without a vector are never found."""
+        """The nearest rows with `_distance`, the cosine distance (0 to 2); rows without a vector are never found."""
         with lance_errors("search", self.name):
             query = self._table.search(vector, vector_column_name="vector").distance_type("cosine")
             query = query.where(where) if where else query
             return query.refine_factor(REFINE_FACTOR).select([*columns, "_distance"]).limit(count).to_arrow()
 
     def matching(self, words: str, count: int, columns: Sequence[str], where: str | None) -> Rows:
-        """With `_score`, by BM25 (above 0, more is better); `words` has no syntax, any of them may match."""
+        """Rows that match any of the words, with `_score`, by BM25 (above 0, more is better); `words` has no syntax."""
         with lance_errors("search", self.name):
             from lancedb.query import MatchQuery
 
-            terms: Any = MatchQuery  # its stubs ask for what has defaults
+            terms: Any = MatchQuery  # its stubs require parameters that have defaults
             query = self._table.search(terms(words, "text"), query_type="fts")
             query = query.where(where) if where else query
             return query.select([*columns, "_score"]).limit(count).to_arrow()
@@ -177,17 +176,17 @@ class LanceTable:
             self._table.add(rows)
 
     def replace(self, rows: Rows, gone: str) -> None:
-        """`rows` in place of the rows that match `gone`; one writer at a time."""
+        """Replaces the rows that match `gone` with `rows`; one writer at a time."""
         with lance_errors("write to", self.name):
-            self._check_columns(rows.schema)  # LanceDB itself would leave out a vector of another dimension
-            if not self._table.count_rows(gone):  # a merge reads the ids of all rows, an append none
+            self._check_columns(rows.schema)  # LanceDB itself would drop a vector of another dimension
+            if not self._table.count_rows(gone):  # a merge reads all row ids, an append reads none
                 self._table.add(rows, on_bad_vectors="null")
                 return
             merge = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
             merge.when_not_matched_by_source_delete(gone).execute(rows, on_bad_vectors="null")
 
     def exchange(self, rows: Rows, *, where: str) -> None:
-        """Each row in place of the one with its id, if that is there and matches; `target.` names its columns."""
+        """Replaces each row with the same id, if it exists and matches; `target.` prefixes its columns."""
         with lance_errors("write to", self.name):
             self._table.merge_insert("id").when_matched_update_all(where=where).execute(rows, on_bad_vectors="null")
 
@@ -196,23 +195,23 @@ class LanceTable:
             self._table.delete(where)
 
     def behind(self, column: str) -> int:
-        """How many rows the index of that column does not have yet; they are searched all the same, one by one."""
+        """How many rows the column's index lacks; they are still searched, one by one."""
         with lance_errors("read", self.name):
             statistics = self._table.index_stats(f"{column}_idx")
             return int(statistics.num_unindexed_rows) if statistics else self.count()
 
     def fragments(self) -> int:
-        """In how many pieces the rows lie: one a commit, until `optimise` joins them."""
+        """The number of fragments: one per commit, until `optimise` merges them."""
         with lance_errors("read", self.name):
             return int(self._table.stats()["fragment_stats"]["num_fragments"])
 
     def versions(self) -> int:
-        """How many states of the table lie on disk: one a commit, until `optimise` lets the old ones go."""
+        """The number of versions on disk: one per commit, until `optimise` deletes the old ones."""
         with lance_errors("read", self.name):
             return len(self._table.list_versions())
 
     def optimise(self, kept_s: float = KEEP_VERSIONS_S) -> None:
-        """Joins small pieces, brings the indices up to date, and drops versions that nobody reads any more."""
+        """Merges small fragments, updates the indices, and deletes versions older than `kept_s`."""
         with lance_errors("optimise", self.name):
             self._table.optimize(cleanup_older_than=timedelta(seconds=kept_s))
 
@@ -221,7 +220,7 @@ class LanceTable:
             return any(index.columns == ["vector"] for index in self._table.list_indices())
 
     def index_vectors(self) -> None:
-        """Takes half a minute a hundred thousand rows; searching and writing go on meanwhile."""
+        """Takes half a minute per 100,000 rows; searches and writes continue meanwhile."""
         with lance_errors("index", self.name):
             from lancedb.index import HnswSq
 
@@ -229,7 +228,7 @@ class LanceTable:
             self._table.create_index("vector", config=config)
 
     def index(self, words: str | None, keys: Sequence[str], groups: Sequence[str]) -> None:
-        """Makes the indices of these columns, in place of all that there are."""
+        """Builds the indices of these columns, replacing all existing ones."""
         with lance_errors("index", self.name):
             from lancedb.index import Bitmap, BTree
 
@@ -243,14 +242,14 @@ class LanceTable:
                 self._table.create_index(words, config=_words_index())
 
     def check_rows(self, schema: pa.Schema) -> None:
-        """Reads every column of every row, which have to be those of the schema."""
+        """Reads every column of every row; the columns must match the schema."""
         with lance_errors("read", self.name):
             self._check_columns(schema)
             for _ in self._table.search().select(self._table.schema.names).to_batches():
                 pass
 
     def check_indices(self) -> None:
-        """Searches by words and by vector, where the table has them."""
+        """Searches by words and by vector, if the table has these columns."""
         with lance_errors("search", self.name):
             names = self._table.schema.names
             if "text" in names:
@@ -268,7 +267,7 @@ class LanceTable:
 
 @contextmanager
 def lance_errors(action: str, name: str) -> Iterator[None]:
-    """Raises IndexUnavailable(`Could not {action} the table {name}: …`) for whatever LanceDB raises inside."""
+    """Raises IndexUnavailable(`Could not {action} the table {name}: …`) for any error of LanceDB inside."""
     try:
         yield
     except IndexUnavailable:
@@ -279,9 +278,9 @@ def lance_errors(action: str, name: str) -> Iterator[None]:
 
 
 def _words_index() -> Any:
-    """ICU parts Chinese, Japanese and Thai by dictionary, everything else by spaces and punctuation.
+    """ICU splits Chinese, Japanese and Thai by dictionary, everything else at spaces and punctuation.
 
-    Words are folded (case, accents) and English ones stemmed. Stop words stay: names and titles are made of them.
+    Words are folded (case, accents) and English ones stemmed. Stop words stay, since names and titles contain them.
     """
     from lancedb.index import FTS
 

@@ -1,7 +1,7 @@
-"""Which table of a collection serves, shared by all processes on one home. It never looks at what a row means.
+"""Manages which table of a collection serves, shared by all processes on one home.
 
-`<name>.json` beside the tables names the one that serves, and the one that is being made to follow it. A table has a
-name that was never used before, so who still writes to one that was deleted or replaced writes where nobody reads.
+`<name>.json` beside the tables names the serving table, and the one being built to follow it. Table names are never
+reused, so a process that still writes to a deleted or replaced table writes where nothing is read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 _DAMAGED = "damaged"
 _TRIES = 5
-# The machine's fault and not the table's: what is on disk may be sound, and is left as it is.
+# Errors of the machine, not of the table: the data on disk may be intact, and is left as it is.
 _NOT_THE_TABLE = (
     "permission denied",
     "no space left",
@@ -98,9 +98,9 @@ class CollectionState(BaseModel):
 
 
 class LanceCollection:
-    """One collection. Whatever of it is lost or damaged is made anew, empty, and `on_emptied` is told (in a thread).
+    """One collection. A lost or damaged table is recreated empty, and `on_emptied` is called (in a thread).
 
-    `identity` is whose vectors a table holds that has to be made; its owner keeps it up to date.
+    `identity` is the embedder of tables to be created; the owner keeps it up to date.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class LanceCollection:
         self._known_state: tuple[tuple[int, ...], CollectionState] | None = None
 
     def state(self) -> CollectionState:
-        """Of now; where there is none, an empty table is made. Raises: IndexUnavailable."""
+        """The current state; creates an empty table if there is none. Raises: IndexUnavailable."""
         state = self._read_state()
         if state is None or not self._folder.has(state.serving.name):
             state = self._make_anew("The index was deleted and is being made anew.")
@@ -138,19 +138,19 @@ class LanceCollection:
         return state
 
     def has_table(self) -> bool:
-        """Whether there is something to read, so that none has to be made. Raises: IndexUnavailable."""
+        """Whether a table exists, so that none has to be created. Raises: IndexUnavailable."""
         state = self._read_state()
         return state is not None and self._folder.has(state.serving.name)
 
     def read(self, work: Callable[[LanceTable, TableState], T]) -> T:
-        """What `work` makes of the serving table; tried again where that was replaced, lost or damaged meanwhile."""
+        """Runs `work` on the serving table; retries if the table was replaced, lost or damaged meanwhile."""
         for attempt in range(1, _TRIES + 1):
             try:
                 table_state = self.state().serving
             except IndexUnavailable:
                 if self._folder.path.is_dir() or attempt == _TRIES:
                     raise
-                continue  # the folder was deleted while its first table was made
+                continue  # the folder was deleted while its first table was created
             try:
                 return work(self._open(table_state.name), table_state)
             except IndexUnavailable as error:
@@ -158,7 +158,7 @@ class LanceCollection:
         raise IndexUnavailable(f"The index {self._name} is deleted again and again while it is used.")
 
     def write(self, work: Callable[[LanceTable, TableState], T]) -> T:
-        """The same, while no other process writes; done again where the folder was deleted under it."""
+        """Like `read`, with other processes kept from writing; repeats it if the folder was deleted meanwhile."""
         with self.locked():
             result = self.read(work)
             if self._read_state() is None:
@@ -171,16 +171,16 @@ class LanceCollection:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """One writer at a time. May be taken again within. Raises: IndexUnavailable."""
+        """One writer at a time. Reentrant. Raises: IndexUnavailable."""
         with _index_errors(), self._lock.held():
             yield
 
     def following_lock(self) -> FollowingLock:
-        """Who holds it works alone on what takes long: the table that will follow, the index of the vectors."""
+        """The lock for long work by one process: building the following table or the vector index."""
         return FollowingLock(self._folder.path / f"{self._name}.following.lock")
 
     def begin_following(self) -> TableState:
-        """The table to be filled with vectors of `identity`; one that was begun before is gone on with."""
+        """The table to be filled with vectors of `identity`; continues one that was begun before."""
         with self.locked():
             state = self.state()
             following = state.following
@@ -192,7 +192,7 @@ class LanceCollection:
             return following
 
     def swap(self, following: TableState) -> bool:
-        """The following table serves from now on; False where another process has decided otherwise."""
+        """Makes the following table serve; False if another process has decided otherwise."""
         with self.locked():
             state = self._read_state()
             if state is None or state.following != following:
@@ -208,7 +208,7 @@ class LanceCollection:
         return table
 
     def _examine(self, table_state: TableState, error: IndexUnavailable) -> None:
-        """Returns where it is worth another try. Raises: `error` where the table is sound or the machine is not."""
+        """Returns if a retry is worthwhile. Raises: `error` if the table is intact or the machine is at fault."""
         self._opened.pop(table_state.name, None)
         state = self._read_state()
         if state is None or state.serving != table_state or not self._folder.has(table_state.name):
@@ -231,7 +231,7 @@ class LanceCollection:
             raise error
 
     def _mend(self, table_state: TableState, why: IndexUnavailable) -> None:
-        """New indices for rows that can be read."""
+        """Rebuilds the indices of a table with readable rows."""
         _log.warning("The index %s finds nothing any more and is brought in order: %s", self._name, why)
         with self.locked():
             try:
@@ -243,7 +243,7 @@ class LanceCollection:
         with self.locked():
             state = self._read_state()
             if state is None or state.serving != table_state:
-                return  # another process was quicker
+                return  # another process was faster
             target = self._folder.path / _DAMAGED / self._name
             with _index_errors():
                 if not self._folder.move_aside(table_state.name, target):
@@ -259,7 +259,7 @@ class LanceCollection:
             self._opened.clear()
             state = CollectionState(serving=self._create())
             if self._served is not None:
-                self._on_emptied(why)  # before anybody can see it, and take it for all there is
+                self._on_emptied(why)  # before any process can see the empty table and take it for complete
             self._write_state(state)
             self._drop_others()
         return state
@@ -273,7 +273,7 @@ class LanceCollection:
         return TableState(name=name, identity=identity)
 
     def _drop_others(self) -> None:
-        """What crashes and swaps have left; only under the lock, when the state is on disk."""
+        """Deletes tables left by crashes and swaps; call it under the lock, with the state on disk."""
         state = self._read_state()
         if state is None:
             return
@@ -301,7 +301,7 @@ class LanceCollection:
             return None
 
     def _parsed_state(self) -> CollectionState:
-        """It is never written in place, so that another content is another file."""
+        """The file is never written in place, so a changed file has another stamp."""
         status = self._state_file.stat()
         stamp = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
         if self._known_state is None or self._known_state[0] != stamp:
@@ -314,7 +314,7 @@ class LanceCollection:
 
 
 class FollowingLock:
-    """Of one owner, who takes it at most once and gives it back in the end. All of it blocks."""
+    """A lock for one owner, which takes it at most once and finally gives it back. All methods block."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -324,9 +324,9 @@ class FollowingLock:
         self._under_way = 0
 
     def take(self) -> bool:
-        """Whether it is the owner's now; nobody is waited for. Raises: IndexUnavailable."""
+        """Tries to take the lock without waiting. Raises: IndexUnavailable."""
         with self._changing:
-            if self._given_back:  # by an owner who was cancelled, and did not wait for this
+            if self._given_back:  # by an owner that was cancelled and did not wait for this
                 return False
             with _index_errors():
                 make_private_folder(self._file.parent)
@@ -337,7 +337,7 @@ class FollowingLock:
             return True
 
     def during(self, work: Callable[[], None]) -> None:
-        """Does it, unless the lock was given back; who gives it back meanwhile keeps it until this has ended."""
+        """Runs `work`, unless the lock was given back; a `give_back` meanwhile takes effect when it has ended."""
         with self._changing:
             if self._given_back:
                 return
@@ -350,7 +350,7 @@ class FollowingLock:
                 self._release()
 
     def give_back(self) -> None:
-        """Whether or not it was taken."""
+        """Gives the lock back, taken or not."""
         with self._changing:
             self._given_back = True
             self._release()
@@ -361,7 +361,7 @@ class FollowingLock:
 
 
 def _the_tables_fault(error: IndexUnavailable) -> bool:
-    """Unless what it says, or what LanceDB said at greater length, names an error of the disk, network or memory."""
+    """Whether the table is at fault: neither the error nor its cause names an error of disk, network or memory."""
     said = f"{error}\n{error.__cause__ or ''}".casefold()
     numbers = {int(number) for number in _OS_ERROR.findall(said)}
     return not (numbers & _MACHINES) and not any(words in said for words in _NOT_THE_TABLE)
@@ -369,7 +369,7 @@ def _the_tables_fault(error: IndexUnavailable) -> bool:
 
 @contextmanager
 def _index_errors() -> Iterator[None]:
-    """Raises IndexUnavailable for what the disk refuses: without an index, files are still there to be read."""
+    """Raises IndexUnavailable for StorageError: without an index, the files can still be read."""
     try:
         yield
     except StorageError as error:

@@ -1,4 +1,4 @@
-"""Hands memory that was freed to the system. It frees nothing itself."""
+"""Returns freed memory to the system."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 
 def give_memory_back() -> None:
-    """What glibc would keep for itself: after a model or an index was let go, that is most of it."""
+    """Returns what glibc would keep: after a model or an index was released, that is most of it."""
     if sys.platform == "linux":
         import ctypes
 

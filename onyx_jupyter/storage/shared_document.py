@@ -1,4 +1,4 @@
-"""One small JSON document that several servers read and change. What stands in it, the caller's model says."""
+"""One small JSON document that several servers read and change. The caller's model defines its content."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ D = TypeVar("D", bound=BaseModel)
 
 
 class SharedDocument(Generic[D]):
-    """Read anew where the file has changed, and replaced as a whole. For threads, not the event loop.
+    """Read again if the file has changed, and replaced as a whole. For threads, not the event loop.
 
-    `empty` stands for a file that is not there, and for one that is damaged: `if_damaged` says in the log what that
-    means.
+    `empty` is used for a missing file and for a damaged one: `if_damaged` describes the consequence in the log.
     """
 
     def __init__(self, path: Path, empty: D, *, if_damaged: str) -> None:
@@ -34,12 +33,12 @@ class SharedDocument(Generic[D]):
         self._document = empty
 
     def read(self) -> D:
-        """Raises: StorageError where the file is there and cannot be read."""
+        """Raises: StorageError if the file exists but can't be read."""
         with self._lock.threads:
             return self._read()
 
     def change(self, change: Callable[[D], D]) -> None:
-        """On disk when it returns, made from what stands there now. Raises: StorageError."""
+        """Changes the current document, on disk on return. Raises: StorageError."""
         with self._lock.held():
             text = change(self._read()).model_dump_json(by_alias=True, indent=2)
             write_text_atomically(self._path, f"{text}\n")

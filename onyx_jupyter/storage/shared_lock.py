@@ -1,4 +1,4 @@
-"""One writer of a file at a time, among threads and among servers. It never reads or writes the file itself."""
+"""One writer of a file at a time, across threads and servers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 LOCK_S = 10.0
-# Threads of one process wait for each other in turn, for longer than the work of any of them takes.
+# Threads of one process wait in turn, for longer than any of their tasks takes.
 THREADS_S = 60.0
 _FOLDER_TRIES = 5
 
 
 class SharedLock:
-    """The lock of `path`; `threads` alone keeps only threads of this process waiting, and may be taken again."""
+    """The lock of `path`; `threads` alone is a reentrant lock among threads of this process."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -29,7 +29,7 @@ class SharedLock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Raises: StorageError where another server keeps it for too long, or the disk refuses."""
+        """Raises: StorageError if another server keeps it for too long, or the disk refuses."""
         if not self.threads.acquire(timeout=THREADS_S):
             raise StorageError(f"{self._path.name} could not be changed: it is being changed for {THREADS_S:g} s.")
         try:
@@ -49,9 +49,9 @@ class SharedLock:
             self.threads.release()
 
     def _take(self) -> None:
-        """Where the folder is deleted at this very moment, it is made again. Raises: Timeout, OSError."""
+        """Recreates the folder if it is deleted at this moment. Raises: Timeout, OSError."""
         for _ in range(_FOLDER_TRIES):
-            with suppress(FileNotFoundError, FileExistsError):  # it was there, and is gone when it is looked at
+            with suppress(FileNotFoundError, FileExistsError):  # it existed, and was deleted meanwhile
                 make_private_folder(self._path.parent)
                 self._file_lock.acquire()
                 return
@@ -60,5 +60,5 @@ class SharedLock:
 
     @cached_property
     def _file_lock(self) -> FileLock:
-        """Made when it is first taken: it costs a millisecond, and most of a server's dozens are never needed."""
+        """Created on first use: it costs a millisecond, and most of a server's dozens are never needed."""
         return FileLock(self._path.with_suffix(".lock"), thread_local=False, timeout=LOCK_S, mode=PRIVATE_FILE)

@@ -1,4 +1,4 @@
-"""The columns and first rows of a table in a file, through pyarrow. It never reads a table as a whole."""
+"""Reads the columns and first rows of a table in a file with pyarrow, never the whole table."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _BUFFER_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class TableSample:
-    """`columns` are names with types in words, `row_count` None where it was not counted.
+    """`columns` are names with types in words, `row_count` is None if not counted.
 
-    `rows` may hold values of the first columns alone.
+    `rows` may contain values of the first columns only.
     """
 
     row_count: int | None
@@ -25,15 +25,15 @@ class TableSample:
 
 
 def parquet_sample(file: BinaryIO, row_count: int, column_count: int) -> TableSample:
-    """Schema of a Parquet file, with that many rows of that many columns: the first ones.
+    """The schema of a Parquet file, with that many of its first rows and columns.
 
-    What is read are its footer and the beginnings of these columns; how much memory that takes says whoever wrote the
-    file, so it is read where memory is bounded. Raises: ValueError where it is none; OSError of the disk.
+    Reads the footer and the beginnings of these columns; the file's author controls how much memory that takes, so call
+    it where memory is limited. Raises: ValueError if it is not a Parquet file; OSError of the disk.
     """
     import pyarrow.parquet
 
     try:
-        # Else each column would be loaded as far as its first part goes, which may be gigabytes.
+        # Otherwise each column would be loaded up to the end of its first part, possibly gigabytes.
         with pyarrow.parquet.ParquetFile(file, buffer_size=_BUFFER_BYTES, pre_buffer=False) as table:
             columns = [(field.name, str(field.type)) for field in table.schema_arrow]
             shown = [name for name, _ in columns[:column_count]]
@@ -41,13 +41,13 @@ def parquet_sample(file: BinaryIO, row_count: int, column_count: int) -> TableSa
             rows = _rows(batch, shown) if batch is not None else []
             return TableSample(table.metadata.num_rows, columns, rows)
     except OSError as error:
-        if error.errno is None:  # Arrow's own word for what it cannot take apart
+        if error.errno is None:  # Arrow's error for what it cannot parse
             raise ValueError(str(error)) from error
         raise
 
 
 def _rows(batch: RecordBatch, names: Sequence[str]) -> list[list[str]]:
-    """Columns that are called the same come together, whatever their places in the file."""
+    """Handles columns with the same name, which come grouped, whatever their order in the file."""
     called: dict[str, list[list[str]]] = {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         called.setdefault(name, []).append([_cell(value) for value in column.to_pylist()])

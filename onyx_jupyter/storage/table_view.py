@@ -1,6 +1,6 @@
-"""What searches read: one version of a table, found by words, by vectors and by row ids. It never ranks what it finds.
+"""One version of a table as searches read it: by words, by vectors and by row ids.
 
-Whoever writes meanwhile changes nothing in it, so that everything a search reads belongs together.
+Concurrent writes don't change it, so everything that a search reads belongs together.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from onyx_jupyter.storage.vector_matrix import (
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
 
-# Of so many new rows in a hundred, all are read anew: one scan is faster than many single rows.
+# Above this percentage of new rows, all are read again: one scan is faster than many single rows.
 _MOST_NEW_PERCENT = 50
 
 
 class TableView:
-    """All of it blocks, and raises IndexUnavailable."""
+    """All methods block and raise IndexUnavailable."""
 
     def __init__(self, table: LanceTable, version: int, dimension: int | None, matrix: VectorMatrix | None) -> None:
         self.name = table.name
@@ -46,14 +46,14 @@ class TableView:
         return dict(zip(rows[ROW_ID].to_pylist(), rows["_score"].to_pylist(), strict=True))
 
     def nearest(self, vector: Vectors, count: int, only: SearchFilter) -> Sequence[int]:
-        """Row ids, the nearest by the cosine first; from memory and exact, where the table is small enough."""
+        """Row ids, nearest by cosine first; exact and from memory if the table is small enough."""
         if self.matrix is not None:
             return self.matrix.nearest(vector, count, only)
         found: list[int] = self._table.nearest(vector, count, [ROW_ID], where(only))[ROW_ID].to_pylist()
         return found
 
     def rows(self, row_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """Row id → what a search gives back of it, with its `vector` where it has one."""
+        """Row id → the columns that a search returns, with its `vector` if it has one."""
         if not row_ids:
             return {}
         on_disk = self.dimension is not None and self.matrix is None
@@ -72,9 +72,9 @@ class TableView:
 
 
 class NewestView:
-    """The newest version of the table that serves; of one before, what has not changed is kept in memory.
+    """The newest version of the serving table; unchanged parts of the one before stay in memory.
 
-    Up to `matrix_bytes` of vectors are, until they are let go.
+    Up to `matrix_bytes` of vectors are kept, until `let_go`.
     """
 
     def __init__(self, matrix_bytes: int = MATRIX_BYTES) -> None:
@@ -83,7 +83,7 @@ class NewestView:
         self._view: TableView | None = None
 
     def of(self, table: LanceTable) -> TableView:
-        """Of now. Raises: IndexUnavailable."""
+        """The current view. Raises: IndexUnavailable."""
         version = table.version()
         with self._making:
             if self._view is not None and self._view.name != table.name:
@@ -93,11 +93,11 @@ class NewestView:
             return self._view
 
     def holds(self, table: LanceTable) -> bool:
-        """Whether its vectors are held in memory to be searched. Raises: IndexUnavailable."""
+        """Whether its vectors are searched in memory. Raises: IndexUnavailable."""
         return fits(table.count(), table.dimension() or 0, self._matrix_bytes)
 
     def let_go(self) -> None:
-        """Gives back the memory; the next search reads the vectors again."""
+        """Releases the memory; the next search reads the vectors again."""
         with self._making:
             self._view = None
         give_memory_back()
@@ -108,12 +108,12 @@ class NewestView:
             return TableView(table, version, dimension, None)
         matrix = self._followed(table, dimension)
         if matrix is None:
-            self._view = None  # so that the two do not stand side by side
+            self._view = None  # so that only one matrix is in memory at a time
             matrix = matrix_of(table.rows([ROW_ID, *MATRIX_COLUMNS]), table.batches([ROW_ID, "vector"]), dimension)
         return TableView(table, version, dimension, matrix)
 
     def _followed(self, table: LanceTable, dimension: int) -> VectorMatrix | None:
-        """From the one before, where most of it is still there. A row that was written again has another id."""
+        """Derives the matrix from the previous one if most of it still applies. A rewritten row has a new id."""
         import numpy as np
 
         if self._view is None or self._view.matrix is None or self._view.dimension != dimension:

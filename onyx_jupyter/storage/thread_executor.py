@@ -1,6 +1,6 @@
-"""Blocking work in threads of its own, which no pool lacks and the end of the process does not wait for.
+"""Runs blocking work in its own threads, which take none from a pool and don't delay the end of the process.
 
-It never keeps what the work makes: whatever is done here has to bear being cut off.
+The work must tolerate being cut off.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from functools import cache, partial
 from typing import TypeVar
 
 T = TypeVar("T")
-# What is under way at the end of the process has so long to come to its end.
+# How long work in progress may take at the end of the process.
 END_S = 2.0
 _log = logging.getLogger(__name__)
 _alive: dict[threading.Thread, Callable[[], None]] = {}
 
 
 def start_thread(run: Callable[[], None], name: str, *, stop: Callable[[], None] = lambda: None) -> None:
-    """Runs it until it returns, or the process ends: `stop` is called then, and asks it to return at once."""
+    """Runs it until it returns or the process ends: then `stop` is called, which asks it to return at once."""
     _stop_at_exit()
 
     def until_done() -> None:
@@ -43,19 +43,19 @@ def start_thread(run: Callable[[], None], name: str, *, stop: Callable[[], None]
 
 
 async def in_thread(work: Callable[[], T], name: str) -> T:
-    """What `work` returns or raises. Who is cancelled meanwhile leaves it to its end."""
+    """Returns or raises what `work` does. If the caller is cancelled, the work still runs to its end."""
     return await asyncio.shield(_begun(work, name))
 
 
 class SerialExecutor:
-    """Blocking work in the order in which it came: however much of it waits for a lock, one thread waits."""
+    """Runs blocking work in order of arrival: only one thread at a time waits for a lock."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._turn = asyncio.Lock()
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What `work` returns or raises. Who is cancelled leaves the turn to the next when the thread has ended."""
+        """Returns or raises what `work` does. Even after a cancellation, the next one waits for the thread."""
         await self._turn.acquire()
         done = _begun(work, self._name)
         done.add_done_callback(lambda _: self._turn.release())
@@ -63,9 +63,9 @@ class SerialExecutor:
 
 
 def handed_on(error: BaseException) -> Exception:
-    """What a thread raised, as something that a future takes and that ends no event loop.
+    """A thread's exception in a form that a future accepts and that ends no event loop.
 
-    A panic of native code is no Exception, and would else be lost with its thread.
+    A panic of native code is not an Exception, and would otherwise be lost with its thread.
     """
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
@@ -75,7 +75,7 @@ def handed_on(error: BaseException) -> Exception:
 
 
 def _begun(work: Callable[[], T], name: str) -> asyncio.Future[T]:
-    """Done when the thread has ended. Nobody cancels it."""
+    """A future that is done when the thread has ended, and is never cancelled."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
@@ -86,14 +86,14 @@ def _begun(work: Callable[[], T], name: str) -> asyncio.Future[T]:
         except BaseException as error:
             failure = handed_on(error)
             settle = partial(done.set_exception, failure)
-            if failure is not error:  # nobody expects it, and who waited may have left
+            if failure is not error:  # unexpected, and the caller may be gone
                 _log.error("%s: it ended in a way that nobody expected.", name, exc_info=error)
         with suppress(RuntimeError):  # the loop has ended meanwhile
             loop.call_soon_threadsafe(settle)
 
     try:
         start_thread(run, name)
-    except RuntimeError as error:  # the system has no thread left
+    except RuntimeError as error:  # the system can't start another thread
         done.set_exception(error)
     return done
 
@@ -104,7 +104,7 @@ def _stop_at_exit() -> None:
 
 
 def _stop() -> None:
-    """A thread that is cut off in the middle of native code can take the process with it, so each gets a moment."""
+    """A thread cut off in native code can crash the process, so each gets a moment."""
     last_s = time.monotonic() + END_S
     alive = list(_alive.items())
     for _, stop in alive:

@@ -1,4 +1,4 @@
-"""Vectors that were made before, so that no text is embedded twice. It never makes one."""
+"""Caches vectors, so that no text is embedded twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.storage.lance import LanceTable
 
 ENTRIES = 50_000
-# A full cache lets go more than it must, so that it is not full again at the next vector.
+# A full cache drops more than it must, so that it is not full again at the next vector.
 _LET_GO = 0.05
 _FRAGMENTS = 50
 _VERSIONS = 10
@@ -33,15 +33,15 @@ _log = logging.getLogger(__name__)
 
 
 def vector_key(identity: EmbedderIdentity, text: str, purpose: str = "passage") -> str:
-    """64 hex digits, of all that the vector depends on: who embeds, for what, and the text to the letter."""
+    """64 hex digits from all that the vector depends on: the embedder, the purpose, and the exact text."""
     named = json.dumps([*astuple(identity), purpose, text])
     return hashlib.sha256(named.encode()).hexdigest()
 
 
 class LanceVectorCache:
-    """A VectorCache of at most `entries` in the folder of the index; several processes may have the same one.
+    """A VectorCache of at most `entries` in the index's folder, which several processes may share.
 
-    For `kept_s` after a change, what was there before it stays on disk, for who may be reading it.
+    For `kept_s` after a change, the state before it stays on disk for processes that may be reading it.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class LanceVectorCache:
         self._cleaned_s: float | None = None
 
     async def get(self, keys: Sequence[str]) -> Mapping[str, Vectors]:
-        """Key → float32 (dimension,) of those that are known."""
+        """Key → float32 (dimension,) for the known keys."""
         if not keys:
             return {}
         try:
@@ -70,7 +70,7 @@ class LanceVectorCache:
             return {}
 
     async def put(self, vectors: Mapping[str, Vectors]) -> None:
-        """Keeps them, in place of the oldest where it is full."""
+        """Stores them, replacing the oldest if it is full."""
         if not vectors:
             return
         made_us = int(self._clock.now().timestamp() * 1_000_000)
@@ -92,7 +92,7 @@ class LanceVectorCache:
         self._tidy(table)
 
     def _tidy(self, table: LanceTable) -> None:
-        """Tidying leaves what it replaces on disk, so it is done once more when that may go."""
+        """Tidying leaves what it replaces on disk, so it runs again when that may be deleted."""
         now_s = self._clock.monotonic()
         cleans = self._cleaned_s is None or now_s - self._cleaned_s >= self._kept_s
         if table.fragments() > _FRAGMENTS or (cleans and table.versions() > _VERSIONS):
@@ -100,7 +100,7 @@ class LanceVectorCache:
             self._cleaned_s = now_s
 
     def _make_room(self, table: LanceTable, new: int) -> None:
-        """The oldest go; those that were kept at the same moment go together."""
+        """Drops the oldest; entries of the same moment are dropped together."""
         too_many = table.count() + new - self._entries
         if too_many <= 0:
             return

@@ -1,4 +1,4 @@
-"""The vectors of a small table in memory, so that the nearest are found exactly and at once. It never reads a table."""
+"""Holds the vectors of a small table in memory, for fast and exact nearest-neighbour search."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
     from onyx_jupyter.storage.lance import Rows
 
-# What the vectors of one table may take in memory: 20,833 of MiniLM's 384 numbers.
+# The memory limit for one table's vectors: 20,833 of MiniLM's 384 numbers.
 MATRIX_BYTES = 32_000_000
-# Of a matrix, beside the rows' ids and vectors.
+# The columns of a matrix, besides the row ids and vectors.
 MATRIX_COLUMNS = ("agent", "kind", "path", "day")
-# Room for so much more (1,024 rows of 384 numbers), or for this share of the rows that are there, is kept, whichever is
-# more; it takes no memory until it is used.
+# Spare room: this much (1,024 rows of 384 numbers) or this share of the existing rows, whichever is more; it takes no
+# memory until it is used.
 _LEAST_SPARE_BYTES = 1_572_864
 _SPARE_PERCENT = 12
 _NO_DAY = -(2**31)
 
 
 def fits(rows: int, dimension: int, most_bytes: int = MATRIX_BYTES) -> bool:
-    """Whether so many vectors are held in memory."""
+    """Whether that many vectors are held in memory."""
     return 4 * rows * dimension <= most_bytes
 
 
 @dataclass(slots=True)
 class _Room:
-    """float32 (rows that fit, dimension); `used` is how many of the first are written, and never written again."""
+    """float32 (capacity in rows, dimension); the first `used` rows are written, and never written again."""
 
     vectors: Vectors
     used: int
@@ -45,11 +45,11 @@ class _Room:
 
 @dataclass(frozen=True, slots=True)
 class VectorMatrix:
-    """All rows of one version of a table, in the order of their ids; those without a vector are known and never found.
+    """All rows of one version of a table, in the order of their ids.
 
-    So are those that are gone since an earlier version, whose matrix may share its room with this one. `row_ids` are
-    uint64, `vectors` float32 (rows, dimension) as they are stored, `scales` one over their lengths and 0 where a row is
-    not to be found, `days` counted from 1970.
+    Rows without a vector, or deleted since an earlier version whose matrix may share this one's room, are known but
+    never found. `row_ids` are uint64, `vectors` float32 (rows, dimension) as stored, `scales` one over their lengths,
+    or 0 for rows that must not be found, `days` are counted from 1970.
     """
 
     row_ids: NDArray[np.uint64]
@@ -65,11 +65,12 @@ class VectorMatrix:
         return self.room.vectors[: len(self.row_ids)]
 
     def nearest(self, vector: Vectors, count: int, only: SearchFilter) -> list[int]:
-        """The row ids of at most `count`, by the cosine, the nearest first."""
+        """The row ids of at most `count` rows, nearest by cosine first."""
         import numpy as np
 
         allowed = self._allowed(only)
-        # Not by `@`: BLAS would wake its threads, which wait by spinning, and on a busy machine cost twenty times that.
+        # Not with `@`: BLAS would wake its threads, which wait by spinning, and cost twenty times as much on a busy
+        # machine.
         products = np.einsum("ij,j->i", self.vectors, np.asarray(vector, np.float32))
         cosines = products[allowed] * self.scales[allowed]
         if len(cosines) > count:
@@ -79,21 +80,21 @@ class VectorMatrix:
         return found
 
     def vectors_of(self, row_ids: Sequence[int]) -> list[Vectors | None]:
-        """Each row's, None where it has none; copies, since a part would keep all of it. Every id has to be there."""
+        """Each row's vector, or None; copies, since a view would keep the whole matrix alive. Every id must exist."""
         import numpy as np
 
         places = np.searchsorted(self.row_ids, np.asarray(row_ids, np.uint64))
         return [self.vectors[place].copy() if self.scales[place] > 0 else None for place in places.tolist()]
 
     def only_rows(self, row_ids: NDArray[np.uint64]) -> VectorMatrix:
-        """Those of its rows that are among these; the others stay in memory and are not found."""
+        """Keeps only its rows that are among these; the others stay in memory but are not found."""
         import numpy as np
 
         is_there = np.isin(self.row_ids, row_ids, assume_unique=True)
         return replace(self, scales=np.where(is_there, self.scales, np.float32(0)))
 
     def with_rows(self, others: VectorMatrix) -> VectorMatrix | None:
-        """Both together, nothing of this one copied; None where there is no room, or others do not come behind it."""
+        """Both together without copying this one; None if there is no room, or `others` doesn't follow it."""
         import numpy as np
 
         start, end = len(self.row_ids), len(self.row_ids) + len(others.row_ids)
@@ -113,7 +114,7 @@ class VectorMatrix:
         )
 
     def _allowed(self, only: SearchFilter) -> NDArray[np.intp]:
-        """The places of rows with a vector that may be found: what `index_filter.where` says in SQL."""
+        """The indices of rows with a vector that pass the filter: the same as `index_filter.where` in SQL."""
         import numpy as np
 
         mask = self.scales > 0
@@ -134,13 +135,13 @@ class VectorMatrix:
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """A column of few different texts; `codes` are int32 places in `texts`."""
+    """A column of few distinct texts; `codes` are int32 indices into `texts`."""
 
     codes: NDArray[np.int32]
     texts: Sequence[str]
 
     def where(self, is_wanted: Callable[[str], bool]) -> NDArray[np.bool_]:
-        """Which rows have a text that is wanted."""
+        """Which rows have a wanted text."""
         import numpy as np
 
         wanted: NDArray[np.bool_] = np.fromiter(map(is_wanted, self.texts), np.bool_, len(self.texts))[self.codes]
@@ -151,7 +152,7 @@ class TextColumn:
         return TextColumn(self.codes[places], self.texts)
 
     def with_texts(self, others: TextColumn) -> TextColumn:
-        """Its rows, and those of the other one behind them."""
+        """Its rows, followed by those of the other one."""
         import numpy as np
 
         codes = {text: code for code, text in enumerate(self.texts)}
@@ -160,9 +161,9 @@ class TextColumn:
 
 
 def matrix_of(rows: Rows, vectors: Iterable[pa.RecordBatch], dimension: int) -> VectorMatrix:
-    """Of rows with their ids and `MATRIX_COLUMNS`, and of the same ids with their vectors, both in any order.
+    """Builds the matrix of rows with their ids and `MATRIX_COLUMNS`, and their vectors by id, both in any order.
 
-    The vectors are written to where they stay as they come, so that no second copy of them is made.
+    The vectors are written to their final place as they arrive, so that no second copy is made.
     """
     import numpy as np
 
@@ -189,7 +190,7 @@ def matrix_of(rows: Rows, vectors: Iterable[pa.RecordBatch], dimension: int) -> 
 
 
 def stored_vectors(column: pa.ChunkedArray, dimension: int) -> list[Vectors | None]:
-    """Each row's, None where it has none."""
+    """Each row's vector, or None."""
     vectors, lengths = _vectors_and_lengths(column.combine_chunks(), dimension)
     return [vector if length > 0 else None for vector, length in zip(vectors, lengths.tolist(), strict=True)]
 
@@ -202,7 +203,7 @@ def _row_ids(rows: Rows | pa.RecordBatch) -> NDArray[np.uint64]:
 
 
 def _vectors_and_lengths(column: pa.Array, dimension: int) -> tuple[Vectors, NDArray[np.float32]]:
-    """float32 (rows, dimension) and (rows,); both are 0 where there is no vector, or one that has no direction."""
+    """float32 (rows, dimension) and (rows,); both are 0 for a missing vector, or one without a direction."""
     import numpy as np
 
     vectors = np.zeros((len(column), dimension), np.float32)

@@ -1,8 +1,8 @@
-"""Every state that a file was in, kept beside it: recorded, listed, read back, thinned. It never touches the files.
+"""Keeps every state of a file: records, lists, reads and prunes versions.
 
 `<folder>/<owner>/<path>.jsonl` lists a file's versions, oldest first; `<folder>/contents/ab/<sha256>.z` holds each
-content once, compressed. A content is on disk before the line that names it, so a listed version can be read. Lines
-that a newer Onyx wrote and this one cannot read stay with what they name.
+content once, compressed. A content is on disk before the line that names it, so every listed version can be read. Lines
+of a newer Onyx that this one cannot read are kept, together with what they name.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_BYTES = 200_000_000
 CONTENTS = "contents"
 SHARED_OWNER = "_shared"
 _LONGEST_NAME = 200
-# Between two looks at how large all of it has become, this share of the bound may be added.
+# Between two checks of the total size, this share of the limit may be added.
 _ADDED_SHARE = 20
 _LINE_BYTES = 200
 _AUTHORS: tuple[MemoryAuthor, ...] = get_args(MemoryAuthor)
@@ -39,7 +39,7 @@ _AUTHORS: tuple[MemoryAuthor, ...] = get_args(MemoryAuthor)
 
 @dataclass(frozen=True, slots=True)
 class VersionedFile:
-    """A file by its owner (an agent's id, "" for what all share) and its path among the owner's files."""
+    """A file by its owner (an agent's id, "" for shared files) and its path among the owner's files."""
 
     owner: str
     path: str
@@ -47,16 +47,16 @@ class VersionedFile:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The newest version of a file, None where it never was; `is_new` says that it was not known before."""
+    """The newest version of a file, None if it never existed; `is_new` says that it was not known before."""
 
     version: FileVersion | None
     is_new: bool
 
 
 class VersionStore:
-    """The versions of all files of one home. Whoever writes a file does so within `held`, for all servers on it.
+    """The versions of all files of one home. To write a file, hold the lock `held`, which covers all servers on it.
 
-    Every method blocks, and belongs into a worker thread.
+    Every method blocks: call them in a worker thread.
     """
 
     def __init__(
@@ -68,10 +68,10 @@ class VersionStore:
         kept_of_a_file: int = KEPT_OF_A_FILE,
         on_grown: Callable[[], None] | None = None,
     ) -> None:
-        """Of each file the newest `kept_of_a_file` stay, also where that goes beyond `max_bytes`.
+        """The newest `kept_of_a_file` versions of each file stay, even beyond `max_bytes`.
 
-        `on_grown` is called when `thin` should look, so that somebody does it who keeps nobody waiting: after the first
-        version that a process keeps, however short it lives, and when much was added. None does it at once.
+        `on_grown` is called when `prune` should run, so that it can be done without blocking anyone: after the first
+        version that a process records, however short-lived it is, and when much was added. None runs it at once.
         """
         self._folder = folder
         self._clock = clock
@@ -83,7 +83,7 @@ class VersionStore:
         self._has_grown = False
 
     def held(self) -> AbstractContextManager[None]:
-        """Nobody else records meanwhile; may be taken again. Raises: StorageError."""
+        """Locks recording; reentrant. Raises: StorageError."""
         return self._lock.held()
 
     def record(
@@ -95,9 +95,9 @@ class VersionStore:
         session_key: str | None = None,
         restored: int | None = None,
     ) -> Recorded:
-        """What the file holds from now on (None: it is gone), unless that is its newest version already.
+        """Records the file's new content (None: deleted), unless that is its newest version already.
 
-        `restored` is the version that was brought back. Raises: StorageError.
+        `restored` is the version that was restored. Raises: StorageError.
         """
         with self.held():
             log = self._log(file)
@@ -123,16 +123,16 @@ class VersionStore:
             return Recorded(version, is_new=True)
 
     def history(self, file: VersionedFile) -> Sequence[FileVersion]:
-        """The oldest first; lines that cannot be read are passed over. Raises: StorageError."""
+        """Oldest first; skips unreadable lines. Raises: StorageError."""
         return _known(_lines(self._log(file)))
 
     def files(self, owner: str) -> Sequence[VersionedFile]:
-        """Those of which there are versions, in the order of their paths. Raises: StorageError."""
+        """The files that have versions, sorted by path. Raises: StorageError."""
         paths = (_path_in(log) for log in self._logs(owner or SHARED_OWNER))
         return [VersionedFile(owner, path) for path in sorted(path for path in paths if path is not None)]
 
     def read(self, file: VersionedFile, number: int) -> bytes:
-        """That version's content. Raises: NotFound, StorageError where it is damaged."""
+        """That version's content. Raises: NotFound, StorageError if it is damaged."""
         found = next((version for version in self.history(file) if version.number == number), None)
         if found is None:
             raise NotFound(f"There is no version {number} of {file.path}.", hint="List the versions that there are.")
@@ -147,9 +147,9 @@ class VersionStore:
         return content
 
     def prune(self) -> int:
-        """Lets the oldest versions go until the rest fits, never one of a file's newest; how many it were.
+        """Deletes the oldest versions until the rest fits, never a file's newest ones. Returns how many.
 
-        What no line names any more goes too. Where all fits, nobody is kept from recording. Raises: StorageError.
+        Also deletes contents that no line names. If everything fits, recording is not blocked. Raises: StorageError.
         """
         self._added = 0
         if self._size_bytes() <= self._max_bytes():
@@ -177,14 +177,14 @@ class VersionStore:
             return sum(map(len, gone.values()))
 
     def _grown(self, size_bytes: int) -> None:
-        """Calls for `thin` at the first growth of this process, and when much was added since it last looked."""
+        """Requests `prune` at the first growth in this process, and when much was added since it last ran."""
         is_first, self._has_grown = not self._has_grown, True
         self._added += size_bytes
         if is_first or self._added > self._max_bytes() // _ADDED_SHARE:
             self._on_grown()
 
     def _size_bytes(self) -> int:
-        """What lies there now, roughly: others may be at work."""
+        """The approximate size on disk: others may be writing."""
         total = 0
         for place in (*self._logs("*"), *self._contents()):
             with suppress(FileNotFoundError):
@@ -223,7 +223,7 @@ def checksum_of(content: bytes) -> str:
 
 
 def _unpacked(packed: bytes, size_bytes: int) -> bytes | None:
-    """Never more than it should be, whatever lies on the disk; None where that is no compressed content."""
+    """Decompresses at most the expected size, whatever is on disk; None if it is not compressed content."""
     with suppress(zlib.error):
         return zlib.decompressobj().decompress(packed, size_bytes + 1)
     return None
@@ -239,7 +239,7 @@ def _known(lines: Sequence[Mapping[str, Any]]) -> list[FileVersion]:
 
 
 def _aged(versions: Sequence[FileVersion]) -> list[tuple[str, FileVersion]]:
-    """Each with the time that it is no younger than: that of a later one where the clock has gone back since."""
+    """Each version with an upper bound of its time: that of a later one if the clock was set back since."""
     aged: list[tuple[str, FileVersion]] = []
     earliest = ""
     for version in reversed(versions):
@@ -249,7 +249,7 @@ def _aged(versions: Sequence[FileVersion]) -> list[tuple[str, FileVersion]]:
 
 
 def _path_in(log: Path) -> str | None:
-    """The name of the file whose log it is."""
+    """The path of the file that the log belongs to."""
     paths = (line.get("path") for line in read_lines(log).objects)
     return next((path for path in paths if isinstance(path, str)), None)
 

@@ -1,4 +1,4 @@
-"""Tells when files in a few folders change, and whether one has been left in peace since. It never reads them."""
+"""Watches the files in a few folders for changes, and for whether one has settled."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from onyx_jupyter.storage.thread_executor import handed_on, start_thread
 
 log = logging.getLogger(__name__)
 QUIET_S = 1.5
-# A file that was cut to nothing is most often one that is about to be written anew.
+# A file truncated to nothing is usually about to be rewritten.
 _EMPTY_QUIET = 3
 _STEP_MS = 200
 _GROUP_MS = 400
 _POLL_MS = 1000
 _AGAIN_S = 5.0
-# For so long folders are looked at every second before the system is asked again whether it can watch them.
+# How long folders are polled every second before the system is asked again whether it can watch them.
 POLLED_S = 600.0
 
-# Said once, where the system cannot watch, and where even looking at files by hand fails.
+# Each logged once: if the system cannot watch, and if even polling fails.
 _REFUSED = "Folders cannot be watched, so they are looked at every second: %s"
 _FAILED = "Folders cannot be looked at either, which is tried again: %s"
 
@@ -35,7 +35,7 @@ Changes: TypeAlias = Iterable[tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What tells two states of a file apart without reading it; the moments are in nanoseconds."""
+    """Distinguishes two states of a file without reading it; times are in nanoseconds."""
 
     changed_ns: int
     inode_changed_ns: int
@@ -43,10 +43,10 @@ class Stamp:
 
 
 class Settling:
-    """How long files still have to be left in peace before they are taken for whole.
+    """How long files must stay unchanged before they count as complete.
 
-    What the file's own time says counts, and so does for how long it has been seen unchanged: a clock that jumps makes
-    nobody wait for longer than `quiet_s`, three times that for an empty file.
+    Both the file's own time and how long it has been seen unchanged count: even if the clock jumps, the wait is at most
+    `quiet_s`, three times that for an empty file.
     """
 
     def __init__(self, clock: Clock, quiet_s: float = QUIET_S) -> None:
@@ -56,7 +56,7 @@ class Settling:
         self._whole: set[Path] = set()
 
     def wait_s(self, file: Path, stamp: Stamp) -> float:
-        """Seconds; 0 where it can be read now."""
+        """Seconds; 0 if it can be read now."""
         if file in self._whole:
             return 0.0
         now = self._clock.monotonic()
@@ -68,7 +68,7 @@ class Settling:
         return max(0.0, needed - max(now - before[1], age))
 
     def trust(self, file: Path) -> None:
-        """It was written as a whole, so its next reading waits for nothing."""
+        """It was written completely, so its next reading needs no wait."""
         self._whole.add(file)
 
     def done(self, file: Path) -> None:
@@ -78,11 +78,11 @@ class Settling:
 
 
 class FolderWatch:
-    """Watches the files of folders, without what lies in folders below them.
+    """Watches the files directly in folders, not in their subfolders.
 
-    `folders` is asked anew at every change; those that are not there are left out until they are. Where the system
-    cannot watch (too many watches, a network drive), they are looked at every second, and the system is asked again
-    after `polled_s`. `open_watch` is watchfiles' `watch`.
+    `folders` is called again at every change; missing folders are left out until they exist. If the system cannot watch
+    (too many watches, a network drive), folders are polled every second, and the system is asked again after
+    `polled_s`. `open_watch` is watchfiles' `watch`.
     """
 
     def __init__(
@@ -98,9 +98,9 @@ class FolderWatch:
         self._polls = False
 
     async def changes(self) -> AsyncIterator[frozenset[Path]]:
-        """The paths that changed, a moment after they did, and an empty set whenever watching begins anew.
+        """The changed paths, shortly after the change, and an empty set whenever watching restarts.
 
-        It goes on, whatever a watch raises.
+        It continues, whatever a watch raises.
         """
         told: set[str] = set()
         while True:
@@ -112,11 +112,11 @@ class FolderWatch:
                         yield paths
                         if await asyncio.to_thread(self._existing) != watched or self._replaces(paths, watched):
                             break
-                    else:  # whoever polls has done so for long enough
+                    else:  # polling has gone on for long enough
                         self._polls = False
             except Exception as error:
                 if await asyncio.to_thread(self._existing) != watched:
-                    continue  # it was a folder that went away
+                    continue  # a folder was deleted
                 words = _FAILED if self._polls else _REFUSED
                 if words not in told:
                     log.warning(words, error, exc_info=error.__cause__)
@@ -126,7 +126,7 @@ class FolderWatch:
                 self._polls = True
 
     async def _watch(self, folders: Sequence[Path]) -> AsyncGenerator[frozenset[Path], None]:
-        """Ends where there is nothing to watch, after a while, and where it has polled for long enough."""
+        """Ends after a pause if there is nothing to watch, and after polling for long enough."""
         if not folders:
             await asyncio.sleep(_AGAIN_S)
             return
@@ -149,12 +149,12 @@ class FolderWatch:
         return found
 
     def _replaces(self, paths: Iterable[Path], watched: Collection[Path]) -> bool:
-        """Whether one of the folders itself went away meanwhile: another of its name is not watched by the system."""
+        """Whether a folder itself was replaced: the system does not watch another folder of the same name."""
         return not self._polls and any(path in watched for path in paths)
 
 
 class _Watching:
-    """One watch, in a thread of its own: one that nobody stops keeps no process from ending."""
+    """One watch, in its own thread, which doesn't keep the process from ending."""
 
     def __init__(
         self, open_watch: Callable[..., Iterable[Changes]] | None, folders: Sequence[Path], *, polls: bool
@@ -168,7 +168,7 @@ class _Watching:
         start_thread(self._run, "onyx folder watch", stop=self._stop.set)
 
     async def told(self, until: float | None) -> frozenset[Path] | None:
-        """The next paths, None after the last and at that time of the loop. Raises: what the watch raises."""
+        """The next paths; None after the last and at the loop time `until`. Raises: what the watch raises."""
         try:
             async with asyncio.timeout_at(until):
                 news = await self._news.get()
@@ -179,7 +179,7 @@ class _Watching:
         return news
 
     def stop(self) -> None:
-        """The thread ends soon after."""
+        """Stops the watch; the thread ends soon after."""
         self._stop.set()
 
     def _run(self) -> None:
@@ -199,7 +199,7 @@ class _Watching:
     def _tell(self, news: frozenset[Path] | Exception | None) -> None:
         try:
             self._loop.call_soon_threadsafe(self._news.put_nowait, news)
-        except RuntimeError:  # the loop has ended, and nobody has stopped this
+        except RuntimeError:  # the loop has ended without stopping this
             self._stop.set()
 
 

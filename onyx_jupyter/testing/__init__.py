@@ -1,1 +1,1 @@
-"""The testing kit, shipped so that plugin authors can test too. Nothing in the product imports it."""
+"""The testing kit, shipped so that plugin authors can use it, too. The product itself does not import it."""

@@ -1,4 +1,4 @@
-"""Turns the steps of a scripted reply into what Anthropic's Messages API streams. It opens no sockets.
+"""Turns the steps of a scripted reply into the stream of Anthropic's Messages API. It opens no sockets.
 
 Source: Anthropic, "Streaming Messages".
 """
@@ -15,7 +15,7 @@ _REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"
 
 
 class AnthropicAnswer:
-    """One streamed answer: numbered blocks, of which a text or thought stays open until something else begins."""
+    """One streamed answer: numbered blocks; a text or thought block stays open until something else begins."""
 
     def __init__(self, body: Mapping[str, Any], tokens: Tokens) -> None:
         self._model = str(body.get("model"))
@@ -30,7 +30,7 @@ class AnthropicAnswer:
         yield self._delta({"type": "text_delta", "text": piece})
 
     def thought(self, piece: str, name: str) -> Iterator[bytes]:
-        """A piece of what the model thinks; this API has one name for it."""
+        """A piece of what the model thinks; this API has only one name for it."""
         yield from self._block("thinking")
         yield self._delta({"type": "thinking_delta", "thinking": piece})
 
@@ -45,7 +45,7 @@ class AnthropicAnswer:
         yield self._stop()
 
     def end(self, reason: str | None, *, with_usage: bool) -> Iterator[bytes]:
-        """What ends it properly; a reason of None leaves that out. Usage always comes along."""
+        """The proper end; omitted if the reason is None. Usage is always included."""
         yield from self._begin()
         yield from self._close()
         if reason is not None:
@@ -94,7 +94,7 @@ class AnthropicAnswer:
 
 
 def error_body(error: HttpError) -> dict[str, Any]:
-    """An error as this API writes it."""
+    """An error in the format of this API."""
     return {"type": "error", "error": {"type": error.code or "api_error", "message": error.message}}
 
 

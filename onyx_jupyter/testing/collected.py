@@ -1,4 +1,4 @@
-"""Takes in a model's whole answer, so that a test can look at it in one piece. It never hides an error."""
+"""Collects a model's whole answer, so that a test can check it in one piece."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Collected:
 
     @property
     def text(self) -> str:
-        """The answer, without what turned out to be thought."""
+        """The answer, without text that turned out to be thought."""
         return self._told[1]
 
     @property
     def thought(self) -> str:
-        """What the model thought before it."""
+        """What the model thought before answering."""
         return self._told[0]
 
     @property
@@ -34,7 +34,7 @@ class Collected:
 
     @property
     def done(self) -> ModelDone:
-        """The end. Raises: the answer's own error, or AssertionError where it had no end."""
+        """The end. Raises: the answer's own error, or AssertionError if it had no end."""
         if self.error is not None:
             raise self.error
         assert self.ends, "The answer has no end."
@@ -58,7 +58,7 @@ class Collected:
 
 
 async def collect(stream: AsyncIterator[ModelEvent]) -> Collected:
-    """Everything up to the end or the ModelError; other exceptions pass through."""
+    """Everything up to the end or the ModelError; other exceptions propagate."""
     events: list[ModelEvent] = []
     try:
         async for event in stream:

@@ -1,4 +1,4 @@
-"""Replies for demonstrations and browser tests, chosen by words of the last user message. It knows no HTTP."""
+"""Replies for demonstrations and browser tests, chosen by words of the last user message."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def demo_replies(request: ChatRequest) -> Reply:
 def replies_from_file(path: Path) -> Callable[[ChatRequest], Reply]:
     """Replies from a JSON file: `[{"match": regex, "turns": [[step, …], …]}, …]`, the first rule that matches.
 
-    A step is a string or `{"say": text, "chunkChars"?, "delayMs"?}`, `{"think": text, …}` likewise,
+    A step is a string or `{"say": text, "chunkChars"?, "delayMs"?}`, `{"think": text, …}` with the same options,
     `{"call": {"name", "arguments"}}`, `{"pause": seconds}`, `{"tokens": [in, out]}`,
     `{"error": {"status", "message"?, "code"?, "headers"?}}`, `{"finish": reason}`, `{"hang": true}`
     or `{"cut": true}`. `turns[n]` answers after n tool rounds; the last one repeats.
 
-    Raises: ValueError, KeyError for what is none of these.
+    Raises: ValueError, KeyError for anything else.
     """
     rules = [
         (re.compile(rule["match"], re.IGNORECASE), [[_step(step) for step in turn] for turn in rule["turns"]])

@@ -1,4 +1,4 @@
-"""A server on loopback with embedding models, in OpenAI's form and in Ollama's. It never reaches another machine.
+"""A server on loopback with embedding models, in OpenAI's form and in Ollama's.
 
 `with EmbeddingServer() as server:`; `server.base_url` speaks OpenAI's protocol, `server.ollama_url` Ollama's.
 """
@@ -21,10 +21,10 @@ Reply = HttpError | Page | Raw | Cut | Hang | Hold | Rows | None
 
 
 class EmbeddingServer(ScriptedServer):
-    """Answers with FakeEmbedder's vectors, longer than 1; `replies` stand in for the first answers, None for such.
+    """Answers with FakeEmbedder's vectors, scaled beyond length 1; `replies` replace the first answers, None keeps one.
 
-    `digests` are the installed models with theirs; `texts` holds what each embedding request asked for. A request with
-    a text over `max_chars` is refused, as a model's window does.
+    `digests` maps the installed models to their digests; `texts` holds the texts of each embedding request. A request
+    with a text over `max_chars` is refused, as for a model's context window.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class EmbeddingServer(ScriptedServer):
 
     @property
     def ollama_url(self) -> str:
-        """What goes into `providers.ollama.baseUrl`."""
+        """The value for `providers.ollama.baseUrl`."""
         return self.base_url.removesuffix("/v1")
 
     async def answer(self, request: Received, writer: asyncio.StreamWriter) -> None:
@@ -91,7 +91,7 @@ class EmbeddingServer(ScriptedServer):
                 await until_set(reply.released)
         rows = reply if isinstance(reply, list) else (3 * await self._embedder.embed(texts, "passage")).tolist()
         body = _ollama(request.body, rows) if _is_ollama(request) else _openai(request.body, rows)
-        # NaN goes out as such: JSON has no word for it, and some servers write it all the same.
+        # NaN is sent as it is: JSON has no word for it, but some servers write it.
         return await send_bytes(writer, 200, "application/json", json.dumps(body).encode())
 
     async def _fail(self, request: Received, writer: asyncio.StreamWriter, error: HttpError) -> None:
@@ -101,7 +101,7 @@ class EmbeddingServer(ScriptedServer):
 
 
 def _openai(asked: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
-    """The last vector first: their order is said by `index` alone."""
+    """The last vector first: only `index` gives their order."""
     data = [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)]
     usage = {"prompt_tokens": len(rows), "total_tokens": len(rows)}
     return {"object": "list", "model": asked.get("model"), "data": data[::-1], "usage": usage}

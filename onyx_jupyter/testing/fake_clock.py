@@ -1,4 +1,4 @@
-"""Time and randomness that stand still until a test moves them. It never looks at the machine's clock."""
+"""Time and randomness that stand still until a test moves them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class FakeClock:
-    """A Clock that moves only when told to."""
+    """A Clock that moves only when `advance` is called."""
 
     def __init__(self, start: datetime = START) -> None:
         self._start = start

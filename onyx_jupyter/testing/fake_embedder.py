@@ -1,4 +1,4 @@
-"""An embedder that needs no model: texts with the same words lie near each other. It never looks at their meaning."""
+"""An embedder that needs no model: texts with the same words are near each other, whatever they mean."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w+")
 class FakeEmbedder:
     """An Embedder: each word of a text counts in one place of its vector, the same in every run and process.
 
-    `alike` is word → word that it is taken for, so that texts without a common word can be near each other too
+    `alike` maps a word to the one it counts as, so that texts without a common word can be near each other, too
     ("car" → "automobile"). `failure` is raised while it is set; `calls` holds the texts of each call.
     """
 
@@ -38,21 +38,21 @@ class FakeEmbedder:
             raise self.failure
         vectors = np.zeros((len(texts), self.identity.dimension), np.float32)
         for row, text in enumerate(texts):
-            text.encode()  # a tokenizer takes no half of a surrogate pair either
+            text.encode()  # real tokenizers refuse half of a surrogate pair, too
             for place in self._places(text):
                 vectors[row, place] += 1
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
 
     def _places(self, text: str) -> list[int]:
-        """One place a word; a text without words has the first."""
+        """One place per word; a text without words has the first."""
         words = [word.casefold() for word in _WORD.findall(text)]
         digests = [hashlib.blake2b(self._alike.get(word, word).encode(), digest_size=8).digest() for word in words]
         return [int.from_bytes(digest, "big") % self.identity.dimension for digest in digests] or [0]
 
 
 class FakeEmbeddings:
-    """Embeddings of one embedder, which a test exchanges or takes away."""
+    """Embeddings with one embedder, which a test can replace or remove."""
 
     def __init__(self, embedder: FakeEmbedder | None = None) -> None:
         self.embedder = embedder
@@ -64,7 +64,7 @@ class FakeEmbeddings:
     async def embed(
         self, texts: Sequence[str], purpose: Literal["passage", "query"], *, identity: EmbedderIdentity
     ) -> Vectors:
-        """Raises: EmbeddingError where the embedder is away, another one, or fails."""
+        """Raises: EmbeddingError if the embedder is missing, has another identity, or fails."""
         if self.embedder is None or self.embedder.identity != identity:
             raise EmbeddingError(f"There is no embedder {identity.provider}/{identity.model} now.")
         return await self.embedder.embed(texts, purpose)

@@ -1,4 +1,4 @@
-"""Sets the switch that forbids every provider outside this machine. The switch itself is looked at in providers."""
+"""Sets the switch that forbids every provider outside this machine. Providers check the switch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onyx_jupyter.providers.network_guard import FORBID_VARIABLE
 
 @contextmanager
 def no_real_providers() -> Iterator[None]:
-    """As long as it lasts, opening a model outside this machine raises ModelError (refused)."""
+    """Inside this context, opening a model outside this machine raises ModelError (refused)."""
     before = os.environ.get(FORBID_VARIABLE)
     os.environ[FORBID_VARIABLE] = "1"
     try:

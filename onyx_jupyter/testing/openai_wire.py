@@ -1,4 +1,4 @@
-"""Turns the steps of a scripted reply into what an OpenAI-compatible server sends. It opens no sockets."""
+"""Turns the steps of a scripted reply into the output of an OpenAI-compatible server. It opens no sockets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 class OpenAIAnswer:
-    """One streamed answer; with `timings_per_token` in the request, as llama.cpp's server gives it."""
+    """One streamed answer; `timings_per_token` in the request adds timings, as in llama.cpp's server."""
 
     def __init__(self, body: Mapping[str, Any], tokens: Tokens) -> None:
         self._model = str(body.get("model"))
@@ -34,7 +34,7 @@ class OpenAIAnswer:
         yield from call_chunks(self._model, call, index)
 
     def end(self, reason: str | None, *, with_usage: bool) -> Iterator[bytes]:
-        """What ends it properly; a reason of None leaves that out."""
+        """The proper end; omitted if the reason is None."""
         if reason is not None:
             yield finish_chunk(self._model, reason)
             if with_usage:
@@ -43,7 +43,7 @@ class OpenAIAnswer:
 
 
 def error_body(error: HttpError) -> dict[str, Any]:
-    """An error as this API writes it."""
+    """An error in the format of this API."""
     return {"error": {"message": error.message, "type": "scripted_error", "param": None, "code": error.code}}
 
 
@@ -53,7 +53,7 @@ def text_chunk(model: str, text: str, timings: Mapping[str, int] | None = None) 
 
 
 def call_chunks(model: str, call: Call, index: int) -> Iterator[bytes]:
-    """A tool call as it comes from OpenAI: id and name first, then the arguments in fragments, by index."""
+    """A tool call as OpenAI sends it: id and name first, then the arguments in fragments, by index."""
     head: dict[str, Any] = {"index": index, "type": "function", "function": {"name": call.name, "arguments": ""}}
     if call.id != "":
         head["id"] = call_id(call, index)
@@ -68,7 +68,7 @@ def finish_chunk(model: str, reason: str) -> bytes:
 
 
 def usage_chunk(model: str, tokens: Tokens) -> bytes:
-    """The last chunk, without choices, where the client asked for usage."""
+    """The last chunk, without choices, if the client asked for usage."""
     return _line({**_frame(model), "choices": [], "usage": usage(tokens)})
 
 
@@ -98,7 +98,7 @@ def completion(model: str, reply: Sequence[Step], tokens: Tokens) -> dict[str, A
 
 
 def finish_reason(reply: Sequence[Step]) -> str | None:
-    """What the script says, else `tool_calls` or `stop`."""
+    """The script's reason, else `tool_calls` or `stop`."""
     for step in reply:
         if isinstance(step, Finish):
             return step.reason
@@ -117,13 +117,13 @@ def tokens_of(body: Mapping[str, Any], reply: Sequence[Step]) -> Tokens:
 
 
 def wants_json_action(body: Mapping[str, Any]) -> bool:
-    """Whether the request holds the answer to Onyx's schema of actions."""
+    """Whether the request constrains the answer to Onyx's schema of actions."""
     response_format = body.get("response_format") or {}
     return bool((response_format.get("json_schema") or {}).get("name") == "action")
 
 
 def as_json_action(reply: Sequence[Step]) -> list[Step]:
-    """The reply as a model writes it that can only answer with one action: the first call, else the text."""
+    """The reply of a model that can only answer with one action: the first call, else the text."""
     called = next((step for step in reply if isinstance(step, Call)), None)
     said = [step for step in reply if isinstance(step, Say)]
     if called is not None:
@@ -154,13 +154,13 @@ def usage(tokens: Tokens) -> dict[str, Any]:
 
 
 def timings(tokens: Tokens) -> dict[str, int]:
-    """The `timings` object of llama.cpp's server, as it stands at the end of an answer; the times are left out."""
+    """The `timings` object of llama.cpp's server, as at the end of an answer; the times are left out."""
     cached = tokens.cached_tokens or 0
     return {"cache_n": cached, "prompt_n": tokens.input_tokens - cached, "predicted_n": tokens.output_tokens}
 
 
 def call_id(call: Call, index: int) -> str:
-    """The call's id, made up from its position where the script gives none."""
+    """The call's id, derived from its position if the script has none."""
     return call.id if call.id is not None else f"call_{index + 1}"
 
 

@@ -1,4 +1,4 @@
-"""The words in which a test writes down what a model answers. Used by the scripted model and the scripted server alike.
+"""The vocabulary in which a test scripts a model's answers, for both the scripted model and the scripted server.
 
 A reply is a list of steps; a plain string is short for `Say`. A script is either a list of replies, given one per
 request in order, or a function from the request to the reply.
@@ -44,15 +44,15 @@ class Think:
 
 @dataclass(frozen=True, slots=True)
 class NotSaid:
-    """All text before was thought, as a model's reader finds out at its end (scripted model only)."""
+    """All text before was thought, which the reader of a model finds out only at its end (scripted model only)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call. A string as `arguments` is sent as it is, so that a test can send what is no JSON.
+    """A tool call. A string as `arguments` is sent as it is, so that a test can send invalid JSON.
 
     The server sends the name first and the arguments in fragments of `chunk_chars` characters; an `id` of None is
-    made up from the position, an empty one is left out of the wire.
+    derived from the position, an empty one is omitted.
     """
 
     name: str
@@ -101,21 +101,21 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Hang:
-    """Never goes on: only closing, cancelling or disconnecting ends it. `reached` as in Hold."""
+    """Never continues: only closing, cancelling or disconnecting ends it. `reached` as in Hold."""
 
     reached: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Waits; for demonstrations that should look alive. A test uses Hold."""
+    """Waits; for demonstrations that should look alive. Tests use Hold."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class HttpError:
-    """An HTTP error instead of an answer, so it stands first (scripted server only)."""
+    """An HTTP error instead of an answer, so it comes first (scripted server only)."""
 
     status: int
     message: str = "The scripted server says no."
@@ -125,7 +125,7 @@ class HttpError:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A web page instead of an answer, as proxies send one, so it stands first (scripted server only)."""
+    """A web page instead of an answer, as proxies send one, so it comes first (scripted server only)."""
 
     status: int
     html: str
@@ -133,7 +133,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Bytes put on the wire as they are, such as a broken chunk (scripted server only)."""
+    """Bytes sent as they are, such as a broken chunk (scripted server only)."""
 
     data: bytes
 
@@ -157,11 +157,11 @@ Request = TypeVar("Request")
 
 
 class ScriptEnded(AssertionError):
-    """More requests came than the script has replies."""
+    """There were more requests than replies in the script."""
 
 
 class Script(Generic[Request]):
-    """Gives out the replies: from a list in order, or from a function."""
+    """Returns the replies: from a list in order, or from a function."""
 
     def __init__(self, replies: Sequence[Reply] | Callable[[Request], Reply]) -> None:
         self._replies = replies
@@ -184,6 +184,6 @@ def steps(reply: Reply) -> list[Step]:
 
 
 def split(text: str, chunk_chars: int | None) -> list[str]:
-    """`text` in pieces of `chunk_chars` characters; in one where None, in none where empty."""
+    """`text` in pieces of `chunk_chars` characters; in one if None, in none if empty."""
     size = chunk_chars or len(text) or 1
     return [text[start : start + size] for start in range(0, len(text), size)]

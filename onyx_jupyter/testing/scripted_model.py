@@ -1,4 +1,4 @@
-"""A model that answers from a script, without network or processes. It never decides anything itself."""
+"""A model that answers from a script, without network or processes."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _EVENT_POLL_S = 0.002
 
 
 class ScriptedModel:
-    """A protocols.Model whose answers a test wrote down.
+    """A protocols.Model with answers written by a test.
 
-    `requests` holds what it was asked, in order; `interrupted` counts answers that were closed or cancelled before
-    their end, `finished` those that came to it.
+    `requests` holds the requests in order; `interrupted` counts answers that were closed or cancelled before their end,
+    `finished` those that reached it.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class ScriptedModel:
         return self._context_window
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Plays the next reply. Raises: ModelError where the script says Fail, ScriptEnded after the last reply."""
+        """Plays the next reply. Raises: ModelError if the script says Fail, ScriptEnded after the last reply."""
         self.requests.append(request)
         calls: list[ToolCall] = []
         words = 0
@@ -134,7 +134,7 @@ class ScriptedModel:
 
 
 class ScriptedModels:
-    """A protocols.Models over given models. `opened` lists the ids that were asked for."""
+    """A protocols.Models over given models. `opened` lists the requested ids."""
 
     def __init__(self, models: Model | Mapping[str, Model]) -> None:
         self._models = dict(models) if isinstance(models, Mapping) else {models.id: models}

@@ -1,6 +1,6 @@
-"""A server on loopback that answers from a script, in OpenAI's form or Anthropic's. It never reaches another machine.
+"""A server on loopback that answers from a script, in OpenAI's form or Anthropic's.
 
-It runs in a thread of its own, so that a test of any kind can use it: `with ScriptedServer(["Hello."]) as server:`.
+It runs in its own thread, so that any kind of test can use it: `with ScriptedServer(["Hello."]) as server:`.
 By hand: `python -m onyx_jupyter.testing.scripted_server --port 9999 [--script replies.json]`.
 """
 
@@ -45,7 +45,7 @@ _CHAT_PATHS = ("/chat/completions", _ANTHROPIC_PATH)
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A request as it came in. `headers` have lower-case names; `body` is {} where there was none."""
+    """A request as it was received. `headers` have lower-case names; `body` is {} if there was none."""
 
     method: str
     path: str
@@ -70,11 +70,11 @@ class Received:
 
 
 class ScriptedServer:
-    """Answers chat completions, and streams of the Messages API, from a script; `requests` is what it was asked.
+    """Answers chat completions, and streams of the Messages API, from a script; `requests` are those it received.
 
-    `api_key` makes it refuse every other key with 401. Without `goes_on` it refuses, as some servers do, a request that
-    begins the answer itself (its last message is the assistant's); the script never sees that one. A fault that the
-    script cannot mean (too few replies) comes as HTTP 500 and stands in `failures`.
+    With `api_key` it refuses every other key with 401. Without `goes_on` it refuses, as some servers do, a request that
+    begins the answer itself (its last message is the assistant's); the script never gets that one. An error that the
+    script cannot intend (too few replies) is sent as HTTP 500 and recorded in `failures`.
     """
 
     def __init__(
@@ -99,12 +99,12 @@ class ScriptedServer:
 
     @property
     def base_url(self) -> str:
-        """What goes into `baseUrl`; ends in /v1."""
+        """The value for `baseUrl`; ends in /v1."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     @property
     def completions(self) -> list[Received]:
-        """The chat requests alone that the script answers, in order."""
+        """Only the chat requests that the script answers, in order."""
         return [one for one in self.requests if one.path.endswith(_CHAT_PATHS) and not self._refuses(one)]
 
     def __enter__(self) -> Self:
@@ -115,7 +115,7 @@ class ScriptedServer:
         self.stop()
 
     def start(self) -> None:
-        """Listens when it returns. Raises: OSError where the port is taken."""
+        """Returns once it is listening. Raises: OSError if the port is taken."""
         ready = threading.Event()
         problems: list[OSError] = []
         self._thread = threading.Thread(target=self._run, args=(ready, problems), name="scripted-server", daemon=True)
@@ -189,7 +189,7 @@ class ScriptedServer:
             request._ended.set()
 
     async def answer(self, request: Received, writer: asyncio.StreamWriter) -> None:
-        """The whole answer to one request; a server of another protocol puts its own in place."""
+        """The whole answer to one request; servers of other protocols override it."""
         if self._api_key is not None and sent_key(request) != self._api_key:
             error = HttpError(401, "Incorrect API key provided.", "invalid_api_key")
             return await _send_error(request, writer, error)
@@ -307,7 +307,7 @@ async def _send_error(request: Received, writer: asyncio.StreamWriter, error: Ht
 async def send_json(
     writer: asyncio.StreamWriter, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> None:
-    """A complete answer of JSON."""
+    """A complete JSON answer."""
     await send_bytes(writer, status, "application/json", json.dumps(body).encode(), headers)
 
 
@@ -334,7 +334,7 @@ def _is_anthropic(request: Received) -> bool:
 
 
 def sent_key(request: Received) -> str | None:
-    """The key that came along, in OpenAI's header or in Anthropic's."""
+    """The key of the request, in OpenAI's header or in Anthropic's."""
     return request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
 
 

@@ -1,4 +1,4 @@
-"""What a person's own tools are written with, and what brings tools to an agent. docs/tools-of-your-own.md shows it."""
+"""The API for users' own tools and for adding tools to an agent. See docs/tools-of-your-own.md."""
 
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.messages import Attachment, Risk, ToolResult

@@ -1,4 +1,4 @@
-"""The check of a call's arguments: by a pydantic model, as the built-in tools have, or by a plain JSON schema."""
+"""Validates a call's arguments, by a pydantic model (built-in tools) or a plain JSON schema."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _OPEN = _ELSEWHERE | {"additionalProperties", "patternProperties", "unevaluatedP
 
 
 class Checked(Protocol):
-    """A call's arguments, checked."""
+    """A call's validated arguments."""
 
     def canonical(self) -> dict[str, Any]:
-        """The same for every way of saying the same: what equals its default is left out."""
+        """Equal for equivalent arguments: values that equal their default are omitted."""
         ...
 
     def shown(self) -> dict[str, Any]:
-        """All that the call was given, by the names that a model knows, as a person is shown it."""
+        """All arguments given, under the names that a model uses, as shown to the user."""
         ...
 
 
@@ -37,20 +37,20 @@ A_co = TypeVar("A_co", bound=Checked, covariant=True)
 
 
 class ArgumentsCheck(Protocol[A_co]):
-    """What a tool takes."""
+    """The arguments that a tool accepts."""
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON schema that takes exactly what a call may have; not to be changed."""
+        """The JSON schema that accepts exactly the valid arguments; must not be modified."""
         ...
 
     @property
     def told(self) -> dict[str, Any]:
-        """The same as a model is told of it; it has `properties`."""
+        """The schema as shown to a model; it has `properties`."""
         ...
 
     def check(self, given: Mapping[str, Any]) -> A_co:
-        """Raises: InvalidArguments with a sentence for each argument that is wrong."""
+        """Raises: InvalidArguments with a sentence for each invalid argument."""
         ...
 
 
@@ -76,19 +76,19 @@ M = TypeVar("M", bound=Arguments)
 
 @dataclass(frozen=True, slots=True)
 class ByModel(Generic[M]):
-    """Arguments that a pydantic model checks; `described` is their schema where it is not made from the model."""
+    """Arguments validated by a pydantic model; `described` replaces the schema derived from the model."""
 
     model: type[M]
     described: dict[str, Any] | None = None
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The model's, in short."""
+        """The model's schema, without noise."""
         return schema_of(self.model) if self.described is None else self.described
 
     @property
     def told(self) -> dict[str, Any]:
-        """What most calls keep to anyway is told to those that do not."""
+        """Omits constraints that most calls meet anyway; a call that violates one gets an error."""
         told: dict[str, Any] = in_short(self.schema)
         return told
 
@@ -101,14 +101,14 @@ class ByModel(Generic[M]):
 
 
 class PlainArguments(dict[str, Any]):
-    """A call's arguments as they came, fit for the JSON schema of their tool."""
+    """A call's arguments as given, valid under their tool's JSON schema."""
 
     def __init__(self, given: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
         super().__init__(given)
         self._properties: Mapping[str, Any] = schema.get("properties", {})
 
     def canonical(self) -> dict[str, Any]:
-        """Without what equals its default."""
+        """Omits values that equal their default."""
         return {name: value for name, value in self.items() if not self._is_default(name, value)}
 
     def shown(self) -> dict[str, Any]:
@@ -122,12 +122,11 @@ class PlainArguments(dict[str, Any]):
 
 @dataclass(frozen=True)
 class ByJsonSchema:
-    """Arguments that a plain JSON schema (draft 2020-12, `type: object`) checks: those of a tool from elsewhere.
+    """Arguments validated by a plain JSON schema (draft 2020-12, `type: object`), for tools from elsewhere.
 
-    An argument that the schema does not name is refused, unless it says itself what becomes of such. It reaches nothing
-    outside itself: what a `$ref` names by an address is not fetched, and no call then fits.
-
-    Raises: ValueError where it is no such schema.
+    An argument that the schema does not name is refused, unless the schema itself covers it. A `$ref` to an address is
+    not fetched; then every call is invalid.
+    Raises: ValueError if it is no such schema.
     """
 
     schema: dict[str, Any]
@@ -144,11 +143,11 @@ class ByJsonSchema:
 
     @property
     def told(self) -> dict[str, Any]:
-        """As it came."""
+        """The schema unchanged."""
         return {"properties": {}, **self.schema}
 
     def check(self, given: Mapping[str, Any]) -> PlainArguments:
-        """Raises: InvalidArguments, which quotes the schema: words of whoever wrote the tool."""
+        """Raises: InvalidArguments, which quotes the schema and thus text by the tool's author."""
         from referencing.exceptions import Unresolvable
 
         try:
@@ -164,7 +163,7 @@ class ByJsonSchema:
 
     @cached_property
     def _validator(self) -> Draft202012Validator:
-        # Loaded with the first such tool: most servers have none.
+        # Imported with the first such tool: most servers have none.
         from jsonschema import Draft202012Validator
         from referencing import Registry
 
@@ -177,7 +176,7 @@ class ByJsonSchema:
 
 
 def invalid(error: ValidationError) -> InvalidArguments:
-    """A sentence for each argument that is wrong, with its name."""
+    """A sentence for each invalid argument, with its name."""
     problems = []
     for problem in error.errors(include_url=False, include_context=False):
         field = ".".join(str(part) for part in problem["loc"]) or "arguments"
@@ -211,7 +210,7 @@ def _not_known(field: str) -> str:
 
 
 def _is_same(default: Any, value: Any) -> bool:
-    """As JSON has it: true is no 1."""
+    """Compares as in JSON: true is not 1."""
     return type(default) is type(value) and bool(default == value)
 
 

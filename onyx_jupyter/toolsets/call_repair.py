@@ -1,6 +1,6 @@
 """Repairs a tool call whose intent is unambiguous, or names the nearest valid call in its error.
 
-A valid call stays as it is. A repaired one is judged, shown and approved as if the model had made it that way.
+A valid call is not changed. A repaired call is judged, shown and approved as if the model had sent it that way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from onyx_jupyter.toolsets.registry import ToolRegistry
 from onyx_jupyter.toolsets.tool import Tool
 
 _OF_NOTEBOOKS = ("notebook", "kernel")
-_NEW = "notebook_create"  # its path is that of no notebook yet
+_NEW = "notebook_create"  # its path names a notebook that doesn't exist yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _in_shape(call: ToolCall, tools: ToolRegistry, context: ToolContext) -> Tool
 
 
 def _with_path(name: str, given: Mapping[str, Any], tools: ToolRegistry, context: ToolContext) -> dict[str, Any]:
-    """With the notebook in front where none is named: the one that was in front when the user wrote, and still is."""
+    """Adds the notebook in front if no path is given: the one in front when the user wrote, if it still is."""
     front, (_, now) = context.notebook_in_front, context.open_notebooks()
     needs = name in tools.names and tools.get(name).family in _OF_NOTEBOOKS and name != _NEW
     if (
@@ -86,7 +86,7 @@ def _with_path(name: str, given: Mapping[str, Any], tools: ToolRegistry, context
 
 
 def _with_nearest(error: ToolError, right: ToolCall, tools: ToolRegistry) -> ToolError:
-    """The error, with the nearest right call where it is only the arguments that do not fit."""
+    """The error, with the nearest valid call if only the arguments are wrong."""
     if right.name not in tools.names:
         return error
     tool = tools.get(right.name)

@@ -1,7 +1,7 @@
-"""Puts the shape of a call right whose meaning is plain: names of tools and arguments, lines, fences. It reads nothing.
+"""Repairs the shape of calls whose meaning is clear: names of tools and arguments, lines, fences.
 
-A rule is here only where nobody could mean another thing; the table of tools that take one another's calls is by hand,
-since of what merely fits a schema one might delete what the other would read.
+A rule is here only if no other meaning is possible. The pairs of tools that accept each other's calls are listed by
+hand: of two tools with matching schemas, one might delete what the other would read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from onyx_jupyter.events import to_camel
 
 _CELL_TOOLS = frozenset({"notebook_insert_cell", "notebook_edit_cell", "notebook_run_cell"})
-# What models call an argument, by its name here; a name that the tool has itself is never an alias.
+# Names that models use for an argument, by its name here; a tool's own argument is never taken as an alias.
 _ALIASES: Mapping[str, tuple[str, ...]] = {
     "path": ("notebook", "notebookPath", "file", "filePath", "filename"),
     "source": ("code", "content", "text"),
@@ -38,7 +38,7 @@ Shape = tuple[str, dict[str, Any]]
 
 
 def tool_name(name: str, known: Collection[str]) -> str:
-    """The tool that is meant by a name that none has: `functions.exec`, `insert_cell`; else the name itself."""
+    """The tool that an unknown name means: `functions.exec`, `insert_cell`; else the name itself."""
     if name in known:
         return name
     plain = _WORDS.sub("_", name.rpartition(".")[2]).replace("-", "_").lower()
@@ -46,8 +46,8 @@ def tool_name(name: str, known: Collection[str]) -> str:
 
 
 def put_right(name: str, arguments: Mapping[str, Any], properties: Callable[[str], Mapping[str, Any]]) -> Shape:
-    """The call in the shape that its meaning has; `properties` gives a tool's schema of each argument."""
-    own = properties(name)  # whose tool it is may write them in another way
+    """The call in the shape that it means; `properties` returns the schema of each argument of a tool."""
+    own = properties(name)  # a tool's own names may be spelled differently
     given = {key if key in own else _camel(key): value for key, value in arguments.items()}
     if len(given) < len(arguments):
         return name, dict(arguments)  # the same argument twice
@@ -64,13 +64,13 @@ def put_right(name: str, arguments: Mapping[str, Any], properties: Callable[[str
 
 
 def without_fence(source: str) -> str | None:
-    """The code inside, where all of the source is one fenced block; else None."""
+    """The code inside if the whole source is one fenced block; else None."""
     fenced = _FENCED.fullmatch(source)
     return fenced[2] if fenced and not _INNER_FENCE.search(fenced[2]) else None
 
 
 def written_out(name: str, arguments: Mapping[str, Any], schema: Mapping[str, Any], wrong: Collection[str] = ()) -> str:
-    """The nearest call of that schema as JSON: what is `wrong` or missing stands as <name>, long texts shortened."""
+    """The nearest call for that schema as JSON: `wrong` or missing arguments as <name>, long texts shortened."""
     nearest: dict[str, Any] = {}
     required = schema.get("required", ())
     for key, part in schema.get("properties", {}).items():
@@ -82,7 +82,7 @@ def written_out(name: str, arguments: Mapping[str, Any], schema: Mapping[str, An
 
 
 def _cell_tool(name: str, given: dict[str, Any]) -> Shape:
-    """Of the tools for one cell the one that the arguments are of."""
+    """Chooses the tool for one cell that fits the arguments."""
     has = given.keys()
     if name == "notebook_run_cell" and "source" in has:
         if "cellId" in has:
@@ -103,7 +103,7 @@ def _is_code(given: Mapping[str, Any]) -> bool:
 
 
 def _renamed(given: Mapping[str, Any], right: str, known: Mapping[str, Any]) -> dict[str, Any]:
-    """With the one alias of `right` under that name, where it is an argument and missing."""
+    """Renames the only alias of `right` to it, if `right` is a missing argument."""
     aliases = [alias for alias in _ALIASES.get(right, ()) if alias in given and alias not in known]
     if right not in known or right in given or len(aliases) != 1:
         return dict(given)
@@ -111,7 +111,7 @@ def _renamed(given: Mapping[str, Any], right: str, known: Mapping[str, Any]) -> 
 
 
 def _value(key: str, value: Any, part: Mapping[str, Any]) -> Any:
-    """A source as lines in one text, a cell's number as text, one cell where a list is wanted."""
+    """Joins source lines into one text, makes a cell's number a string, and a single cell a list if one is expected."""
     if key == "source" and isinstance(value, list) and all(isinstance(line, str) for line in value):
         return "".join(value) if any(line.endswith("\n") for line in value[:-1]) else "\n".join(value)
     if key in ("cellId", "afterCellId", "fromCellId", "toCellId"):

@@ -1,4 +1,4 @@
-"""What a running tool may use: where it is, whom it works for, and the services it may call. It never holds state."""
+"""What a running tool can use: its location, its caller, and the services it may call."""
 
 from __future__ import annotations
 
@@ -25,29 +25,31 @@ from onyx_jupyter.security.path_guard import PathGuard
 
 
 async def nowhere(path: str) -> bool:
-    """No tab is there that could show a notebook."""
+    """There is no tab to show a notebook in."""
     return False
 
 
 async def _nobody() -> str | None:
-    """No notebook's cell asked."""
+    """The call doesn't come from a notebook's cell."""
     return None
 
 
 @dataclass(frozen=True)
 class ToolContext:
-    """One call's surroundings.
+    """The environment of one call.
 
     `server_root` is the folder of JupyterLab's file browser; `timeout_s` and `max_output_bytes` are the configured
-    limits of `tools`, `web` is their section of that name; `progress` sends one short line to the person who watches;
-    `ask` waits for a person's words, and is None where nobody can answer. What goes beyond `max_result_chars` is cut
-    from a result before a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones;
-    `memory_search` finds passages of its memory, `facts` are what it was told to remember.
-    `asking_notebook` gives the notebook whose cell asked: its kernel waits for the answer.
-    `kernels` are those of the notebooks, None where none can be reached; `seen_cells` is what this session's model
-    has seen of them, `knowledge` the person's documents, `open_notebooks` which are open in tabs, and the one in front;
-    `show_notebook` opens one in front of the person and says whether it stands there now.
-    `notebook_in_front` was that when the person sent their message, None where it was not told.
+    limits of `tools`, `web` is the section of that name; `progress` sends one short line to the user; `ask` waits for
+    the user's answer, and is None if no user can answer. Anything beyond `max_result_chars` is cut from a result before
+    a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones; `memory_search` finds
+    passages of its memory, `facts` are what it was told to remember.
+
+    `asking_notebook` returns the notebook whose cell asked: its kernel waits for the answer.
+
+    `kernels` are those of the notebooks, None if unreachable; `seen_cells` is what this session's model has seen of
+    them, `knowledge` the user's documents, `open_notebooks` those open in tabs, and the one in front; `show_notebook`
+    opens one in front of the user and returns whether it is open now. `notebook_in_front` is the one in front when the
+    user sent their message, None if unknown.
     """
 
     session_key: str

@@ -1,6 +1,6 @@
-"""What each family of tools is for, and the words of a request that ask for it. It decides nothing about a call.
+"""What each family of tools is for, and the words of a request that ask for it.
 
-A small model is told of few tools, and of a further family where a message names it. The words are English; in other
+A small model is shown few tools, and further families only when a message names them. The words are English; in other
 languages such a model finds a family through `more_tools`.
 """
 
@@ -17,19 +17,19 @@ from onyx_jupyter.toolsets.tool import Tool
 
 @dataclass(frozen=True)
 class Family:
-    """`words` is a pattern of whole words that ask for it; `about` says what its name does not."""
+    """`words` is a pattern of whole words that ask for the family; `about` adds what its name does not say."""
 
     words: str
     about: str = ""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Upper and lower case are the same."""
+        """Case-insensitive."""
         return re.compile(rf"\b(?:{self.words})\b", re.IGNORECASE)
 
 
 _ASKING_CHARS = 600
-# A table's file is no matter of `fs`: it is read in a cell.
+# Table files are not in `fs`: they are read in a cell.
 FAMILIES: Mapping[str, Family] = {
     "notebook": Family(
         r"(?:new|create|make|list|which|other) (?:\w+ ){0,3}notebooks?"
@@ -48,7 +48,7 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def named_in(text: str, tools: Sequence[Tool[Any]]) -> list[Tool[Any]]:
-    """Those of the tools whose family the text asks for, where it begins or ends: between may be what was pasted."""
+    """The tools whose family the text names in its beginning or end: the middle may be pasted content."""
     asking = f"{text[:_ASKING_CHARS]}\n{text[_ASKING_CHARS:][-_ASKING_CHARS:]}"
     asked = {name for name, family in FAMILIES.items() if family.pattern.search(asking)}
     return [tool for tool in tools if tool.family in asked]

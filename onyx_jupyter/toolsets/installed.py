@@ -1,7 +1,7 @@
-"""The toolsets of installed packages, which name them as entry points of the group `onyx_jupyter.toolsets`.
+"""The toolsets of installed packages, registered as entry points of the group `onyx_jupyter.toolsets`.
 
-An entry point leads to a tool, several of them, a toolset, or a function without arguments that gives one of these.
-Installing a package is trusting it; none of its code runs before an agent's tools are asked for.
+An entry point is a tool, a list of tools, a toolset, or a function without arguments that returns one of these.
+Installing a package means trusting it; its code runs only when an agent's tools are first requested.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ GROUP = "onyx_jupyter.toolsets"
 
 
 def installed_toolsets() -> list[Toolset]:
-    """One for each entry point, by name, whose name is its tools' family. Nothing of them is imported yet."""
+    """One toolset per entry point, sorted by name; the name is its tools' family. Imports none of them yet."""
     found = sorted(entry_points(group=GROUP), key=lambda one: (one.name, one.value))
     return [OfFamily(InOrder(EntryPointToolset(one)), one.name) for one in found]
 
 
 def tools_at_start(toolsets: Sequence[Toolset], workspace: Path) -> Sequence[Tool[Any]]:
-    """What they have, for a thread without a loop. One that fails has none."""
+    """The tools of these toolsets, for a thread without an event loop. A toolset that fails has none."""
     return asyncio.run(gather_tools(toolsets, ToolsetContext("", workspace))).tools if toolsets else ()
 
 
 class EntryPointToolset:
-    """What an entry point leads to, which is imported in a thread when it is first asked for."""
+    """The toolset of an entry point, imported in a thread on first use."""
 
     def __init__(self, entry_point: EntryPoint) -> None:
         self._entry_point = entry_point
@@ -44,31 +44,31 @@ class EntryPointToolset:
 
     @property
     def name(self) -> str:
-        """With the package that brings it."""
+        """The entry point's name and its package."""
         package = self._entry_point.dist.name if self._entry_point.dist else None
         return f"{self._entry_point.name} of the package {package}" if package else self._entry_point.name
 
     async def tools(self, context: ToolsetContext) -> Sequence[Tool[Any]]:
-        """Raises: whatever the package raises; TypeError where it brings no tools."""
+        """Raises: whatever the package raises; TypeError if it provides no tools."""
         async with self._lock:
             if self._loaded is None:
                 self._loaded = await asyncio.to_thread(self._load)
         return await self._loaded.tools(context)
 
     async def call(self, tool: Tool[Any], arguments: Checked, context: ToolContext) -> ToolResult:
-        """As the package's toolset does it."""
+        """Calls the package's toolset."""
         assert self._loaded is not None, "a tool is called that was never given"
         return await self._loaded.call(tool, arguments, context)
 
     def _load(self) -> Toolset:
         try:
             return as_toolset(self.name, self._entry_point.load())
-        except SystemExit as error:  # a script's way to end, which would end the server
+        except SystemExit as error:  # a script's `exit` would end the server
             raise ImportError("it ends the program when it is imported") from error
 
 
 def as_toolset(name: str, brought: Any) -> Toolset:
-    """A toolset of what somebody's code brings. Raises: TypeError."""
+    """Makes a toolset from an entry point's object. Raises: TypeError."""
     is_toolset = hasattr(brought, "tools") and not isinstance(brought, type)
     if callable(brought) and not is_toolset:
         brought = brought()

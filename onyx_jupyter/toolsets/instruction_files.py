@@ -1,6 +1,6 @@
-"""Which files hold instructions that Onyx follows: no mode and no grant answers for a person where a tool writes one.
+"""Files with instructions that Onyx follows: writing one always asks the user, whatever the mode and grants.
 
-Every tool that writes to a path asks `why_asked` of the real one in its preview.
+Every tool that writes to a path calls `why_asked` with its resolved path in its preview.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AGENT = (*BOOTSTRAP_FILES, "skills", "tools")
 
 
 def why_asked(real: Path, context: ToolContext) -> str:
-    """Why a person is asked before that real file is written, whatever was allowed; empty for other files. Blocks."""
+    """Why writing that resolved file must ask the user, despite any grant; empty for other files. Blocks."""
     reason = context.memory.why_asked(real)
     if reason:
         return reason
@@ -31,12 +31,12 @@ def why_asked(real: Path, context: ToolContext) -> str:
 
 
 def _is_among(real: Path, root: Path, names: Iterable[str]) -> bool:
-    """Whether it is one of these places under the root or lies in one, by whichever name one came to it."""
+    """Whether the file is one of these places under the root, or inside one, under any name."""
     inside = real.relative_to(root).parts if root in real.parents else ()
     if inside and _plain(inside[0]) in {_plain(name) for name in names}:
         return True
     reals, identities = set(), set()
-    for name in names:  # one may be a link, and a file may have two names
+    for name in names:  # a place may be a link, and a file may have two names
         reals.add(_resolved(root / name))
         identities.add(_identity(root / name))
     above = [real, *real.parents]
@@ -44,7 +44,7 @@ def _is_among(real: Path, root: Path, names: Iterable[str]) -> bool:
 
 
 def _plain(name: str) -> str:
-    """As a file system takes it that knows no case, or drops what is invisible, a stream, or dots at the end."""
+    """The name as seen by file systems that ignore case, invisible characters, streams, or trailing dots."""
     visible, _ = remove_invisible(unicodedata.normalize("NFKC", name))
     return visible.partition(":")[0].rstrip(". ").casefold()
 
@@ -52,7 +52,7 @@ def _plain(name: str) -> str:
 def _resolved(place: Path) -> Path:
     try:
         return place.resolve()
-    except (OSError, RuntimeError):  # links that lead round in a circle
+    except (OSError, RuntimeError):  # circular links
         return place
 
 

@@ -1,4 +1,4 @@
-"""The JSON schema of a tool's arguments as a model gets it: in one piece, and no word too many."""
+"""The JSON schema of a tool's arguments as a model gets it: self-contained and as short as possible."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ _LENGTHS = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 _OFTEN_FALSE = frozenset({"additionalProperties", "default"})
 
 
-# Every request to a model carries those of all tools. The classes of skills' arguments come and go.
+# Cached, since every model request includes the schemas of all tools. Weak: the classes of skills' arguments come and
+# go.
 _SCHEMAS: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
 
 
 def schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema in one piece, without titles and defaults of None: shorter, and it says the same.
+    """The self-contained JSON schema, without titles and defaults of None: shorter, with the same meaning.
 
-    The same object each time, which is not to be changed.
+    Returns the same object each time, which must not be modified.
     """
     if (known := _SCHEMAS.get(arguments)) is not None:
         return known
     schema: dict[str, Any] = arguments.model_json_schema(by_alias=True)
     definitions = schema.pop("$defs", {})
     schema = _without_noise(_in_place(schema, definitions))
-    schema.pop("description", None)  # the class's docstring, written for whoever reads the code
+    schema.pop("description", None)  # the class's docstring, written for readers of the code
     _SCHEMAS[arguments] = schema
     return schema
 
 
 def _in_place(node: Any, definitions: Mapping[str, Any]) -> Any:
-    """What a schema points at, put where it is pointed at; the docstrings of those classes are left out."""
+    """Replaces references by their targets, without the docstrings of those classes."""
     if isinstance(node, list):
         return [_in_place(item, definitions) for item in node]
     if not isinstance(node, dict):
@@ -45,9 +46,9 @@ def _in_place(node: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 def in_short(node: Any) -> Any:
-    """The schema without lengths, defaults of false and the word that nothing else is taken.
+    """The schema without lengths, defaults of false and `additionalProperties: false`.
 
-    A property may be called like a keyword.
+    A property may have the name of a keyword.
     """
     if isinstance(node, list):
         return [in_short(item) for item in node]

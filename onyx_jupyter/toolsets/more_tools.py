@@ -1,7 +1,7 @@
-"""The tool through which a model reaches the seldom needed ones. It never runs them itself.
+"""The tool through which a model reaches rarely needed tools.
 
-A request's list of tools stands before its messages, so changing the list would throw a provider's cache away. Deferred
-tools are therefore named in one line, described in a result, and called through a tool that is always there.
+A request's list of tools comes before its messages, so changing it would invalidate a provider's cache. Deferred tools
+are therefore named in one line, described in a result, and called through a tool that is always listed.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class MoreToolsArguments(Arguments):
 
 
 def more_tools(deferred: Sequence[Tool[Any]], *, few: bool = False) -> Tool[MoreToolsArguments]:
-    """The tool that explains `deferred`; a call with `arguments` is turned into the tool's own by `unwrapped`.
+    """The tool that explains `deferred`; `unwrapped` turns a call with `arguments` into a call of the tool itself.
 
-    `few`: the model is a small one, which is told of families, and of each tool in a line.
+    `few`: for a small model, which is shown families, and one line per tool.
     """
 
     @tool(
@@ -59,7 +59,7 @@ def more_tools(deferred: Sequence[Tool[Any]], *, few: bool = False) -> Tool[More
 
 
 def unwrapped(call: ToolCall) -> ToolCall:
-    """The call that is meant, so that approvals, records and screens show the true tool."""
+    """The actual call, so that approvals, records and screens show the real tool."""
     name, arguments = call.arguments.get("tool"), call.arguments.get("arguments")
     if call.name != MORE_TOOLS or not isinstance(name, str) or not isinstance(arguments, Mapping):
         return call

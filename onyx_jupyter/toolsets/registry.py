@@ -1,4 +1,4 @@
-"""The tools that an agent has, by name, and the check of a call against its schema. It never runs a tool."""
+"""An agent's tools by name, and the validation of calls against their schemas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MALFORMED_SHOWN = 200
 
 
 class ToolRegistry:
-    """An explicit list of tools, in the order in which models are told of them."""
+    """A list of tools, in the order in which they are shown to models."""
 
     def __init__(
         self,
@@ -30,13 +30,11 @@ class ToolRegistry:
         few: bool = False,
         known: Iterable[Tool[Any]] = (),
     ) -> None:
-        """`left_out` says of tools that are not there why, for a model that calls one all the same.
+        """`left_out` says why tools are missing, for a model that calls one anyway.
 
-        `known` are tools that screens have words for, whether they are there or not.
-
-        `few`: a small model is told of the tools that have a short form, in that form, and of the others where asked.
-
-        Raises: ValueError where two tools have the same name, or one is called `more_tools`.
+        `known` are tools that screens have texts for, whether available or not.
+        `few`: shows a small model the tools that have a short form, in that form, and the others on request.
+        Raises: ValueError if two tools have the same name, or one is called `more_tools`.
         """
         self._left_out = left_out or {}
         self._tools: dict[str, Tool[Any]] = {}
@@ -56,20 +54,20 @@ class ToolRegistry:
         return tuple(self._tools)
 
     def activity(self, name: str) -> Activity | None:
-        """What the tool of that name says it does; None for one that says nothing, and for an unknown one."""
+        """What the tool with that name says it does; None if it says nothing or is unknown."""
         return self._activities.get(name)
 
     def definitions(self) -> Sequence[ToolDefinition]:
-        """Every tool that a model is told of from the start; the deferred ones stand behind `more_tools`."""
+        """The tools shown to a model from the start; deferred ones are reached through `more_tools`."""
         offered = [tool for tool in self._tools.values() if tool not in self.deferred]
         return [tool.short_definition() if self._few else tool.definition() for tool in offered]
 
     def named_in(self, text: str) -> Sequence[ToolDefinition]:
-        """The deferred tools of the families that a text asks for, to be told beside it."""
+        """The deferred tools of the families that a text asks for, to be shown alongside it."""
         return [replace(tool.definition(), apart=True) for tool in named_in(text, self.deferred)]
 
     def get(self, name: str) -> Tool[Any]:
-        """The tool of that name. Raises: ToolError that names the closest ones."""
+        """The tool with that name. Raises: ToolError that names the closest ones."""
         tool = self._tools.get(name)
         if tool is None and name in self._left_out:
             raise ToolError(f"{name} cannot be used now: {self._left_out[name]}").in_own_words()
@@ -101,7 +99,7 @@ class ToolRegistry:
 def failed(tool_name: str, error: Exception) -> ToolResult:
     """An error as the model sees it: the tool's name, the type of error, what happened and what to do.
 
-    The message may quote anybody, unless the error says that it does not.
+    The message may quote outside text, unless the error says that it does not.
     """
     ours = error if isinstance(error, OnyxError) else None
     head = f"{tool_name} failed ({ours.code if ours else type(error).__name__}): "

@@ -1,4 +1,4 @@
-"""What a result says to the screens, completed: its label, why it failed, data of a bounded size."""
+"""Completes a result for display: its label, why it failed, data of a bounded size."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _CODES: dict[str, FailureKind] = {
 
 
 def failure_of(error: Exception, reason: str = "") -> Failure:
-    """The kind of failure that an error is; `unavailable` where it only says that the call could not be done."""
+    """The kind of failure for an error; `unavailable` if it only says that the call could not be done."""
     by_type = next((kind for types, kind in _KINDS if isinstance(error, types)), None)
     by_code = _CODES.get(error.code) if isinstance(error, OnyxError) else None
     return Failure(by_type or by_code or "unavailable", first_line(reason or str(error), REASON_CHARS))
 
 
 def completed(call: ToolCall, result: ToolResult, status: str, activity: Activity | None) -> ToolResult:
-    """The result with a label where its tool has an activity, and a failure where the call did not end well."""
+    """The result with a label if its tool has an activity, and a failure if the call did not succeed."""
     label = result.label or (activity.label(call.arguments, is_done=status == "ok") if activity else None)
     failure = None if status == "ok" else result.failure or _told_failure(result, status)
     data = bounded(result.data)
@@ -62,7 +62,7 @@ def started(call: ToolCall, activity: Activity | None) -> Label | None:
 
 
 def _whole(label: Label, data: Mapping[str, Any] | None) -> Label:
-    """The label within its bounds, with a way to the cell that was made."""
+    """The label within its limits, with a link to an inserted cell."""
     links = label.links[:MAX_LINKS]
     made = (data or {}).get("inserted")
     if data is not None and isinstance(made, Mapping) and not any(link.kind == "cell" for link in links):
@@ -71,5 +71,5 @@ def _whole(label: Label, data: Mapping[str, Any] | None) -> Label:
 
 
 def _told_failure(result: ToolResult, status: str) -> Failure:
-    """Of a result whose tool gave none: what it ran says no, and says why in its first line."""
+    """The failure of a result without one: the reason is its first line."""
     return Failure(FAILURE_OF_STATUS.get(status, "failed"), first_line(result.output, REASON_CHARS))

@@ -22,14 +22,14 @@ TIMEOUT_S = 20.0
 
 @dataclass(frozen=True)
 class GatheredTools:
-    """What was found. `problems` are sentences for the person, each of which names its toolset."""
+    """The tools found. `problems` are sentences for the user, each naming its toolset."""
 
     tools: Sequence[Tool[Any]] = ()
     problems: Sequence[str] = ()
     owners: Mapping[str, Toolset] = field(default_factory=dict)
 
     async def call(self, tool: Tool[Any], arguments: Checked, context: ToolContext) -> ToolResult:
-        """Through the toolset that the tool is of; `more_tools` is of none. Raises: ToolError."""
+        """Calls the tool through its toolset; `more_tools` has none. Raises: ToolError."""
         owner = self.owners.get(tool.name)
         return await (owner.call(tool, arguments, context) if owner else tool.call(arguments, context))
 
@@ -37,9 +37,9 @@ class GatheredTools:
 async def gather_tools(
     toolsets: Sequence[Toolset], context: ToolsetContext, timeout_s: float = TIMEOUT_S
 ) -> GatheredTools:
-    """The tools of all of them, in their order. One that fails, or takes longer than that, keeps no other from its own.
+    """The tools of all toolsets, in order. A toolset that fails or times out doesn't block the others.
 
-    Of two tools with the same name the first counts, and the other is a problem.
+    Of two tools with the same name the first is used, and the other is a problem.
     """
     found = await asyncio.gather(*(_tools_of(one, context, timeout_s) for one in toolsets))
     tools: dict[str, Tool[Any]] = {}
@@ -62,7 +62,7 @@ async def gather_tools(
 
 
 async def _tools_of(toolset: Toolset, context: ToolsetContext, timeout_s: float) -> Sequence[Tool[Any]] | str:
-    """Or why there are none."""
+    """The toolset's tools, or why there are none."""
     try:
         async with asyncio.timeout(timeout_s):
             return _checked(await toolset.tools(context))
@@ -77,7 +77,7 @@ async def _tools_of(toolset: Toolset, context: ToolsetContext, timeout_s: float)
 
 
 def _checked(given: Sequence[object]) -> list[Tool[Any]]:
-    """Somebody else's code gave it. Raises: TypeError."""
+    """Checks what third-party code returned. Raises: TypeError."""
     tools = [one for one in given if isinstance(one, Tool)]
     if len(tools) < len(given):
         strange = next(one for one in given if not isinstance(one, Tool))

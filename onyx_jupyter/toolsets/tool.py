@@ -1,4 +1,4 @@
-"""What a tool is: a name, a schema, a risk, a preview and a function. It never decides whether it may run."""
+"""What a tool is: a name, a schema, a risk, a preview and a function."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from onyx_jupyter.toolsets.context import ToolContext
 
 A = TypeVar("A", bound=Checked)
 M = TypeVar("M", bound=Arguments)
-# What every provider takes.
+# Accepted by every provider.
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 Repair = Callable[[ToolCall, ToolContext, bool], Awaitable[tuple[Mapping[str, Any], Sequence[str]]]]
-"""Takes a valid call, and whether it only reads. Gives the arguments that it means, and what the model is told."""
+"""Takes a valid call, and whether it only reads. Returns the intended arguments, and notes for the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShortForm:
-    """What a small model is told of a tool: fewer words, and of the arguments that may be left out these alone."""
+    """What a small model is shown of a tool: a shorter description, and only these of the optional arguments."""
 
     description: str
     optional: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class ShortForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerCall(Generic[A]):
-    """What a tool says of one very call; None is what `Tool` has for the method of that name."""
+    """What a tool determines for each call; None falls back to the behaviour of the `Tool` method of that name."""
 
     repair: Repair | None = None
     preview: Callable[[A, ToolContext], Awaitable[ToolPreview]] | None = None
@@ -47,19 +47,19 @@ class PerCall(Generic[A]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool(Generic[A]):
-    """One tool. One that changes something has a `preview` among `per_call`.
+    """One tool. One that changes something has a `preview` in `per_call`.
 
-    `call` does it: cancelling stops the work and everything it started, and failures are raised as ToolError, which the
+    `call` runs it: cancelling stops the work and everything it started, and failures are raised as ToolError, which the
     caller turns into a result for the model.
 
-    `family` is the tool's group in `tools.allow` and `tools.deny` (`group:fs`). A `deferred` one is seldom needed: a
-    model is told of its family in one line and asks for it; `at_a_glance` says there what it takes and gives, so that a
-    model can call it at once, and one that is not `listed` there is named elsewhere in the prompt. For small models all
-    are deferred that have no `short` form. An `untimed` one waits for a person, or runs what may rightly take hours:
-    its time is not counted against the run's. `activity` is what the screens say it does. `told` gives what a model is
-    told, where that changes while the tool stays.
+    `family` is the tool's group in `tools.allow` and `tools.deny` (`group:fs`). A `deferred` tool is rarely needed: a
+    model sees only its family in one line and asks for it; there, `at_a_glance` says what it takes and returns, so that
+    a model can call it at once, and a tool that is not `listed` there is named elsewhere in the prompt. For small
+    models, all tools without a `short` form are deferred. An `untimed` tool waits for the user, or runs something that
+    may take hours: its time does not count against the run's. `activity` is shown on screens as what it does. `told`
+    returns what a model is shown, if that changes while the tool stays.
 
-    Raises: ValueError where no provider would take its name.
+    Raises: ValueError if a provider might refuse its name.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Tool(Generic[A]):
             raise ValueError(f"A tool's name is up to 64 letters, digits, `_` and `-`, not {self.name!r}.")
 
     def check(self, given: Mapping[str, Any]) -> A:
-        """The arguments of a call. Raises: InvalidArguments (each that is wrong is named, and what there are)."""
+        """The validated arguments of a call. Raises: InvalidArguments (names each invalid one and those available)."""
         try:
             return self.arguments.check(given)
         except InvalidArguments as error:
@@ -92,52 +92,52 @@ class Tool(Generic[A]):
             raise told from error
 
     def risk_of(self, arguments: A) -> Risk:
-        """The risk of this very call, where not every call has that of the tool.
+        """The risk of this call, which may differ from the tool's.
 
-        A greater one than the tool's makes a reading tool ask, also in Ask mode.
+        If it is greater, a reading tool asks, even in Ask mode.
         """
         return self.risk if self.per_call.risk_of is None else self.per_call.risk_of(arguments)
 
     async def repair(self, call: ToolCall, context: ToolContext) -> tuple[Mapping[str, Any], Sequence[str]]:
-        """The arguments that a valid call plainly means, and what the model is told of the difference.
+        """The arguments that a valid call clearly means, and notes for the model about the difference.
 
-        Raises: InvalidArguments where it is in doubt.
+        Raises: InvalidArguments if in doubt.
         """
         if self.per_call.repair is None:
             return call.arguments, ()
         return await self.per_call.repair(call, context, self.risk_of(self.check(call.arguments)) == "read")
 
     async def risk_here(self, arguments: A, context: ToolContext) -> Risk:
-        """The same, where it takes a look to tell: at what a path leads to. Raises: ToolError."""
+        """Like `risk_of`, if the risk depends on what a path leads to. Raises: ToolError."""
         if self.per_call.risk_here is None:
             return self.risk_of(arguments)
         return await self.per_call.risk_here(arguments, context)
 
     def also(self, arguments: A) -> Sequence[str]:
-        """Names of other tools whose work this very call does, too.
+        """Names of other tools whose work this call also does.
 
-        Where one of them is denied or not there, so is the call; Auto mode runs it unasked only where it names all.
+        If one of them is denied or missing, so is the call; Auto mode runs it without asking only if it names them all.
         """
         return () if self.per_call.also is None else self.per_call.also(arguments)
 
     def is_untimed(self, arguments: A) -> bool:
-        """The same as `untimed`, of this very call."""
+        """Like `untimed`, for this call."""
         return self.untimed if self.per_call.is_untimed is None else self.per_call.is_untimed(arguments)
 
     async def preview(self, arguments: A, context: ToolContext) -> ToolPreview:
-        """What a person sees before it runs: exactly what would happen. Raises: ToolError where it cannot work."""
+        """What the user sees before it runs: exactly what would happen. Raises: ToolError if it cannot work."""
         if self.per_call.preview is None:
             return whole_call(self.name, arguments)
         return await self.per_call.preview(arguments, context)
 
     def definition(self) -> ToolDefinition:
-        """The tool as a model is told of it: what most calls keep to anyway is told to those that do not."""
+        """The tool as shown to a model, without constraints that most calls meet anyway."""
         if self.told is not None:
             return self.told()
         return ToolDefinition(self.name, self.description, self.arguments.told)
 
     def short_definition(self) -> ToolDefinition:
-        """The same in its `short` form, where it has one."""
+        """The definition in its `short` form, if it has one."""
         whole, short = self.definition(), self.short
         if short is None:
             return whole
@@ -150,7 +150,7 @@ class Tool(Generic[A]):
         return ToolDefinition(self.name, short.description, {**whole.parameters, "properties": properties})
 
     def schema(self) -> dict[str, Any]:
-        """The arguments as a JSON schema that takes exactly what a call may have."""
+        """The JSON schema that accepts exactly the valid arguments."""
         return self.arguments.schema
 
 
@@ -174,7 +174,7 @@ def tool(
     also: Callable[[M], Sequence[str]] | None = None,
     is_untimed: Callable[[M], bool] | None = None,
 ) -> Callable[[Callable[[M, ToolContext], Awaitable[ToolResult]]], Tool[M]]:
-    """Makes the function below it a tool; what each word means stands at `Tool` and `PerCall`."""
+    """Makes the decorated function a tool; see `Tool` and `PerCall` for the parameters."""
     per_call = PerCall(
         repair=repair, preview=preview, risk_of=risk_of, risk_here=risk_here, also=also, is_untimed=is_untimed
     )
@@ -200,7 +200,7 @@ def tool(
 
 
 def whole_call(name: str, arguments: Checked) -> ToolPreview:
-    """The preview of a call that has nothing to show but itself."""
+    """The preview of a call that has nothing else to show."""
     details = arguments.shown()
     exact = json.dumps(details, sort_keys=True, ensure_ascii=False)
     return ToolPreview(

@@ -1,4 +1,4 @@
-"""What a toolset is: tools that come together, for an agent, and the way to call them. It decides about no call."""
+"""Toolsets: groups of tools for an agent, and how to call them."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from onyx_jupyter.toolsets.tool import Tool
 
 @dataclass(frozen=True, slots=True)
 class ToolsetContext:
-    """For whom a toolset is asked what it has: an agent, and the folder of its own files."""
+    """The agent for which a toolset is asked for its tools, and the folder of its own files."""
 
     agent_id: str
     workspace: Path
 
 
 class Toolset(Protocol):
-    """Tools that come together. Asked once for each run, which then has these tools until its end."""
+    """Tools that belong together. Asked once for each run, which keeps these tools until its end."""
 
     @property
     def name(self) -> str:
-        """How people are told of it where it fails."""
+        """Its name in messages about failures."""
         ...
 
     async def tools(self, context: ToolsetContext) -> Sequence[Tool[Any]]:
-        """Those that the agent has, in the same order and words whenever they are the same: a provider keeps what it
-        has read only as long as it does not change.
+        """The agent's tools, in the same order and wording as long as they are the same.
 
-        What is raised here leaves the run without these tools, and the person is told.
+        A provider caches a request only as long as it does not change. If this raises, the run goes without these
+        tools, and the user is told.
         """
         ...
 
@@ -43,7 +43,7 @@ class Toolset(Protocol):
 
 
 class FixedToolset:
-    """Always these tools, each of which knows how to run."""
+    """A constant list of tools that run themselves."""
 
     def __init__(self, name: str, given: Sequence[Tool[Any]]) -> None:
         self._name = name
@@ -51,18 +51,18 @@ class FixedToolset:
 
     @property
     def name(self) -> str:
-        """Of the toolset."""
+        """The toolset's name."""
         return self._name
 
     @property
     def given(self) -> Sequence[Tool[Any]]:
-        """The tools, without a wait."""
+        """The tools, without awaiting."""
         return self._given
 
     async def tools(self, context: ToolsetContext) -> Sequence[Tool[Any]]:
-        """All of them, for whomever."""
+        """All of them, for any agent."""
         return self.given
 
     async def call(self, tool: Tool[Any], arguments: Checked, context: ToolContext) -> ToolResult:
-        """As the tool does it."""
+        """Calls the tool itself."""
         return await tool.call(arguments, context)

@@ -1,7 +1,7 @@
-"""Toolsets around a toolset: with fewer tools, other names, a question before each call, or told of only when needed.
+"""Toolsets that wrap a toolset: fewer tools, other names, a question before each call, or deferred listing.
 
-Each takes any toolset and is one, so they go around one another. None of them decides about a call: where one asks for
-a person, the policy does the asking as it does for any tool.
+Each takes any toolset and is one, so they can be nested. None of them decides about a call: if one requires a
+question, the policy asks it as for any tool.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from onyx_jupyter.toolsets.toolset import Toolset, ToolsetContext
 
 
 class _Wrapper:
-    """The toolset within, as it is."""
+    """Passes everything through to the wrapped toolset."""
 
     def __init__(self, inner: Toolset) -> None:
         self._inner = inner
@@ -37,7 +37,7 @@ class _Wrapper:
 
 
 class Filtered(_Wrapper):
-    """Only the tools that `keep` is true of."""
+    """Only the tools for which `keep` returns true."""
 
     def __init__(self, inner: Toolset, keep: Callable[[Tool[Any]], bool]) -> None:
         super().__init__(inner)
@@ -48,9 +48,9 @@ class Filtered(_Wrapper):
 
 
 class Prefixed(_Wrapper):
-    """Every name begins with `prefix`, so that two toolsets may have a tool of the same name.
+    """Prefixes every name with `prefix`, so that two toolsets may have a tool of the same name.
 
-    What a person allows under the one name does not count for the other.
+    A grant for one name does not apply to the other.
     """
 
     def __init__(self, inner: Toolset, prefix: str) -> None:
@@ -80,9 +80,9 @@ class Prefixed(_Wrapper):
 
 
 class Asking(_Wrapper):
-    """A call of any of its tools has at least that risk, so that none counts as one that only reads.
+    """Gives each call at least that risk, so that none counts as only reading.
 
-    For tools whose own word for what they do is not to be relied on: those of somebody else's server.
+    For tools whose own risk is not to be trusted, such as those of a third-party server.
     """
 
     def __init__(self, inner: Toolset, risk: Risk = "execute") -> None:
@@ -107,16 +107,16 @@ class Asking(_Wrapper):
 
 
 class Deferred(_Wrapper):
-    """A model is told of its tools by name alone, and of the rest through `more_tools` when it needs one."""
+    """Shows a model only the names of its tools; the rest is available through `more_tools`."""
 
     async def tools(self, context: ToolsetContext) -> Sequence[Tool[Any]]:
         return [replace(tool, deferred=True) for tool in await self._inner.tools(context)]
 
 
 class OfFamily(_Wrapper):
-    """Tools that name no family are of that one, and so are those that name one of Onyx's own.
+    """Assigns this family to tools without one, and to tools that name one of Onyx's own.
 
-    What the configuration says of `group:fs` is said of Onyx's tools, and never counts for somebody else's.
+    Thus the configuration's `group:fs` applies only to Onyx's tools, never to third-party ones.
     """
 
     def __init__(self, inner: Toolset, family: str) -> None:
@@ -131,7 +131,7 @@ class OfFamily(_Wrapper):
 
 
 class InOrder(_Wrapper):
-    """By name: for a toolset whose own order may differ from one time to the next."""
+    """Sorts by name: for a toolset whose own order may vary."""
 
     async def tools(self, context: ToolsetContext) -> Sequence[Tool[Any]]:
         return sorted(await self._inner.tools(context), key=lambda tool: tool.name)

@@ -1,6 +1,6 @@
-"""Requests to the internet for the web tools: bounded, without cookies, each address checked before it is reached.
+"""Requests to the internet for the web tools: bounded, without cookies, each address checked before connecting.
 
-It uses no proxy of the environment and never follows a redirect without checking where it leads.
+It uses no proxy from the environment, and checks the target of every redirect before following it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ENCODINGS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "defla
 
 @dataclass(frozen=True, slots=True)
 class WebAnswer:
-    """What came back: `url` is where it came from in the end, `truncated` that the body went on."""
+    """A response: `url` is the final address, `truncated` says whether the body was cut."""
 
     url: str
     status: int
@@ -51,12 +51,12 @@ class WebAnswer:
 
     @property
     def media_type(self) -> str:
-        """Lower-case and without parameters; empty where the server did not say."""
+        """Lower-case and without parameters; empty if the server sent none."""
         return self._content_type.partition(";")[0].strip().lower()
 
     @property
     def charset(self) -> str | None:
-        """The character set that the server names, where it is one of the web's."""
+        """The character set that the server names, if it is one used on the web."""
         named = _CHARSET.search(self._content_type)
         return named[1] if named and _WEB_CHARSETS.match(named[1]) and _is_known(named[1]) else None
 
@@ -70,7 +70,7 @@ class WebAnswer:
 
 
 class WebClient:
-    """One request at a time, each over connections of its own."""
+    """Sends each request over its own connections."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class WebClient:
         max_bytes: int,
         follow: bool = True,
     ) -> WebAnswer:
-        """The answer, after at most five redirects; only what changes nothing is sent on to another address.
+        """The answer, after at most five redirects; only GET and HEAD are redirected.
 
         Raises: AddressNotAllowed, ToolError.
         """
@@ -132,7 +132,7 @@ class WebClient:
     async def _once(
         self, method: str, target: Target, headers: Mapping[str, str], content: bytes | None, max_bytes: int
     ) -> WebAnswer:
-        """To the first of the checked addresses that can be connected to; the name is not looked up again."""
+        """Connects to the first reachable of the checked addresses; the name is not resolved again."""
         addresses = await self.guard.addresses(target)
         context = await asyncio.to_thread(_tls) if target.scheme == "https" else False
         timeout = httpx.Timeout(READ_S, connect=CONNECT_S)
@@ -148,13 +148,13 @@ class WebClient:
                         raise ToolError(
                             f"{target.host}:{target.port} could not be reached: {_reason(error)}."
                         ) from error
-                except httpx.HTTPError as error:  # its words may be the server's own
+                except httpx.HTTPError as error:  # its message may come from the server
                     raise ToolError(f"{target.host} gave no valid answer ({type(error).__name__}).") from error
         raise ToolError(f"{target.host} has no address.")
 
 
 def open_client(web: WebConfig) -> WebClient:
-    """The client as the configuration wants it."""
+    """A client with the configured settings."""
     return WebClient(AddressGuard(web.allow_private))
 
 
@@ -166,7 +166,7 @@ def _request(
     headers: Mapping[str, str],
     content: bytes | None,
 ) -> httpx.Request:
-    """Goes to the address, while Host header, SNI and the certificate's check keep the name."""
+    """Connects to the address; Host header, SNI and certificate check use the name."""
     host = f"[{address}]" if ":" in address else address
     extensions = {} if target.address else {"sni_hostname": target.host}
     return client.build_request(
@@ -188,7 +188,7 @@ async def _answer(client: httpx.AsyncClient, request: httpx.Request, target: Tar
 
 
 async def _read(response: httpx.Response, target: Target, max_bytes: int) -> tuple[bytes, bool]:
-    """At most that many bytes, unpacked; a small answer that unpacks to a huge one stops in time."""
+    """At most that many bytes, decompressed; a small response that expands to a huge one is stopped in time."""
     encodings = [name.strip().lower() for name in response.headers.get("content-encoding", "").split(",")]
     encodings = [name for name in encodings if name not in ("", "identity")]
     if len(encodings) > 1 or any(name not in _ENCODINGS for name in encodings):
@@ -206,7 +206,7 @@ async def _read(response: httpx.Response, target: Target, max_bytes: int) -> tup
 
 
 class _Unpacking:
-    """Unpacks a stream; `deflate` comes with a zlib header from some servers and without it from others."""
+    """Decompresses a stream; `deflate` has a zlib header from some servers and none from others."""
 
     def __init__(self, window_bits: int) -> None:
         self._unpacker = zlib.decompressobj(window_bits)
@@ -226,7 +226,7 @@ class _Unpacking:
 
 @cache
 def _tls() -> SSLContext:
-    """Reading the certificates takes a moment, so it happens once and in a thread."""
+    """Loading the certificates is slow, so it happens once and in a thread."""
     return httpx.create_ssl_context()
 
 

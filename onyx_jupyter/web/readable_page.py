@@ -1,4 +1,4 @@
-"""What a person would read of a web page, as Markdown. It fetches nothing."""
+"""The readable text of a web page, as Markdown."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _NO_TEXT = "(The page has no text of its own; it may be made by a script.)"
 
 
 def is_html(answer: WebAnswer) -> bool:
-    """By what the server says, else by how the body begins."""
+    """Decided by the content type, or without one by the beginning of the body."""
     if answer.media_type:
         return answer.media_type in _HTML_TYPES
     return answer.body[:500].lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
 def readable(answer: WebAnswer) -> tuple[str | None, str]:
-    """Title and text of an HTML page. Blocks for as long as a long page takes: call it in a thread."""
+    """Title and text of an HTML page. Blocks while it parses a long page: call it in a thread."""
     title, text = page_text(answer.text() if answer.charset else answer.body, answer.url)
     return title, text or _NO_TEXT
 
 
 def describe_binary(answer: WebAnswer) -> str:
-    """In words what came back that is no text."""
+    """Describes a body that is not text."""
     size = f"{'more than ' if answer.truncated else ''}{len(answer.body)} bytes"
     if answer.media_type == "application/pdf" or answer.body.startswith(b"%PDF-"):
         return f"(A PDF of {size}. Its text is not read here: download it and use a program or library for PDFs.)"

@@ -1,4 +1,4 @@
-"""Where the web is searched: SearXNG, Brave or ddgs, as configured. It never puts a key into a result or an error."""
+"""The web search backends: SearXNG, Brave or ddgs, as configured. No result or error contains a key."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Found:
 
 
 class SearchBackend(Protocol):
-    """A way to search the web; `where` says whom the query goes to, without any secret."""
+    """A way to search the web; `where` says where the query is sent, without any secret."""
 
     @property
     def title(self) -> str: ...
@@ -52,12 +52,12 @@ class SearchBackend(Protocol):
     def where(self) -> str: ...
 
     async def search(self, query: str, limit: int) -> Sequence[Found]:
-        """The best first; none found is no error. Raises: ToolError."""
+        """The best first; an empty list if nothing is found. Raises: ToolError."""
         ...
 
 
 def search_backend(web: WebConfig) -> SearchBackend:
-    """What `tools.web.search` names, for `auto` the first that is set up. Raises: ToolError (what is missing)."""
+    """The backend named by `tools.web.search`; for `auto` the first one set up. Raises: ToolError (what is missing)."""
     wanted = web.search
     if wanted == "searxng" or (wanted == "auto" and web.searxng_url):
         if not web.searxng_url:
@@ -74,12 +74,12 @@ def search_backend(web: WebConfig) -> SearchBackend:
 
 
 class SearxngSearch:
-    """A SearXNG (or SearX) server that the user named: reached wherever it is, for searching alone."""
+    """A SearXNG (or SearX) server named by the user: may be at any address, but only for searching."""
 
     title = "SearXNG"
 
     def __init__(self, url: str, allow_private: Sequence[str] = ()) -> None:
-        """`url` may carry a user and a password: they become an Authorization header."""
+        """`url` may contain a user and a password, which become an Authorization header."""
         parts = urlsplit(url)
         place = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
         self._credentials = _basic(parts.username, parts.password)
@@ -133,7 +133,7 @@ class BraveSearch:
 
 
 class DdgsSearch:
-    """The package `ddgs`, which asks public search engines without a key. It makes its requests itself."""
+    """The package `ddgs`, which asks public search engines without a key. It sends its requests itself."""
 
     title = "ddgs"
     where = "public search engines, through the package ddgs"
@@ -177,7 +177,7 @@ def _open_ddgs() -> Any:
 
 
 def _found(results: Any, title: str, url: str, snippet: str) -> list[Found]:
-    """What can be read of a backend's list: each result once, with a web address."""
+    """The usable results of a backend's list: each once, with a web address."""
     found: dict[str, Found] = {}
     for result in results if isinstance(results, list) else []:
         address = result.get(url) if isinstance(result, dict) else None

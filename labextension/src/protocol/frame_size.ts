@@ -9,7 +9,7 @@ export function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value) ?? '').length;
 }
 
-/** About how long a JSON value is, without writing it out; counting ends where it is more than `enough`. */
+/** The approximate length of a JSON value, without serializing it; counting stops beyond `enough`. */
 export function countChars(value: unknown, enough: number): number {
   if (typeof value === 'string') {
     return value.length;
@@ -27,7 +27,7 @@ export function countChars(value: unknown, enough: number): number {
   return count;
 }
 
-/** Text that a frame can hold: half of a surrogate pair becomes U+FFFD, as UTF-8 has it. */
+/** Text that a frame can hold: a lone surrogate becomes U+FFFD, as in UTF-8. */
 export function wellFormed(text: string): string {
   return /\p{Surrogate}/u.test(text) ? new TextDecoder().decode(new TextEncoder().encode(text)) : text;
 }

@@ -1,10 +1,10 @@
-/** The three frames of the socket, and the errors that a request can end in. */
+/** The three frames of the socket, and the errors of a request. */
 import type { Events, Methods } from './wire';
 
 export type MethodName = keyof Methods;
 export type EventName = keyof Events;
 
-/** One event as it came, `data` still typed by its name. */
+/** One event as received, with `data` typed by its name. */
 export type EventFrame = { [K in EventName]: { event: K; data: Events[K] } }[EventName];
 
 export interface ResponseFrame {
@@ -24,14 +24,16 @@ export class RequestError extends Error {
     this.name = 'RequestError';
   }
 
-  /** Which of Onyx's errors it is, such as `not_found`; null where the server gave none. */
+  /** Which of Onyx's errors it is, such as `not_found`; null if the server gave none. */
   get reason(): string | null {
     const { data } = this;
     return typeof data === 'object' && data !== null && 'code' in data ? String(data.code) : null;
   }
 }
 
-/** The connection was not there, or went away before an answer came: `sent` tells whether the request had left. */
+/**
+ * There was no connection, or it was lost before an answer came: `sent` tells whether the request had left.
+ */
 export class ConnectionLost extends Error {
   constructor(readonly sent: boolean) {
     super(

@@ -1,11 +1,11 @@
-/** What goes over HTTP: why the socket cannot be reached, and files. It never sends a message. */
+/** What goes over HTTP: why the socket cannot be reached, and files. */
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
 import type { SocketLike } from './socket_client';
 import type { KnowledgeItemInfo } from './wire';
 
-/** `absent`: Jupyter answers, Onyx's server half does not. `denied`: the login is gone. */
+/** `absent`: Jupyter answers, but not Onyx's server extension. `denied`: the login has expired. */
 export type Reachability = 'ok' | 'absent' | 'denied' | 'unreachable';
 
 export class RestClient {
@@ -24,7 +24,10 @@ export class RestClient {
     }
   }
 
-  /** One file for the knowledge, which is read in the background. Rejects with the server's words, or when it is stopped. */
+  /**
+   * Uploads a file to the knowledge, which reads it in the background. Rejects with the server's words, or if
+   * aborted.
+   */
   async uploadDocument(file: File, signal: AbortSignal): Promise<KnowledgeItemInfo> {
     const url = URLExt.join(this.settings.baseUrl, 'onyx', 'knowledge', 'uploads');
     const response = await ServerConnection.makeRequest(
@@ -38,7 +41,7 @@ export class RestClient {
     return (await response.json()) as KnowledgeItemInfo;
   }
 
-  /** A new socket to Onyx; the token goes into the URL only where Jupyter's own sockets need it (another host). */
+  /** A new socket to Onyx; the token is in the URL only if Jupyter's own sockets need it (another host). */
   openSocket(): SocketLike {
     const { WebSocket, wsUrl, token, appendToken } = this.settings;
     let url = URLExt.join(wsUrl, 'onyx', 'ws');
@@ -49,7 +52,7 @@ export class RestClient {
   }
 }
 
-/** A proxy between here and the server may refuse, too, and not in JSON. */
+/** A proxy in between may also refuse, and not in JSON. */
 async function refusalOf(response: Response): Promise<Error> {
   const { message } = (await response.json().catch(() => ({}))) as { message?: string };
   return new Error(message ?? response.statusText);

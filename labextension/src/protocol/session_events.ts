@@ -1,6 +1,6 @@
 /**
- * The events of the sessions that this tab follows: each once, in order, also across a lost connection. It keeps
- * numbers only; what an event means is the models' business.
+ * The events of the sessions that this tab follows: each once, in order, even across a lost connection. It
+ * only keeps track of numbers; the models interpret the events.
  */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
@@ -8,7 +8,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import type { EventFrame } from './frames';
 import type { ConnectionState, SocketClient } from './socket_client';
 
-/** An event with the session it belongs to (`chat.delta` does not say it itself). */
+/** An event with its session (`chat.delta` doesn't include it). */
 export interface SessionEvent {
   sessionKey: string;
   frame: EventFrame;
@@ -17,12 +17,15 @@ export interface SessionEvent {
 interface Followed {
   /** The newest event seen, 0 before the first. */
   seen: number;
-  /** Where the server stood when following began: where to go on from if no event came since. Null until it answers. */
+  /**
+   * The server's position when following began: where to resume if no event has come since. Null until it
+   * answers.
+   */
   start: number | null;
 }
 
 const MOST_FOLLOWED = 8;
-/** Two looks at a server's start differ by the time that the answer took. */
+/** Two computed start times of the same server differ by the time that the answers took. */
 const SAME_SERVER_MS = 3_000;
 
 export class SessionEvents implements IDisposable {
@@ -35,7 +38,7 @@ export class SessionEvents implements IDisposable {
     return this._event;
   }
 
-  /** Names a session whose events cannot be continued without a hole: read it again. */
+  /** Names a session whose events cannot be resumed without a gap: read it again. */
   get broken(): ISignal<this, string> {
     return this._broken;
   }
@@ -44,7 +47,7 @@ export class SessionEvents implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Follow from here on; a run that is going is replayed from its start. */
+  /** Follows the session; an active run is replayed from its start. */
   async follow(sessionKey: string): Promise<void> {
     const entry: Followed = { seen: 0, start: null };
     this._followed.delete(sessionKey);
@@ -97,13 +100,13 @@ export class SessionEvents implements IDisposable {
       return;
     }
     const isNew = await this._isAnotherServer();
-    // A copy: whoever reads a session again follows it anew, which would make it come round once more.
+    // A copy: reading a session again follows it anew, and would make it come up once more.
     for (const sessionKey of [...this._followed.keys()]) {
       void (isNew ? this._restart(sessionKey) : this._resume(sessionKey));
     }
   }
 
-  /** A restarted server numbers from the start again, and may by now have come as far as we were. */
+  /** A restarted server numbers from the start again, and may by now have come as far as we had. */
   private async _isAnotherServer(): Promise<boolean> {
     const before = this._serverSinceMs;
     try {
@@ -125,8 +128,8 @@ export class SessionEvents implements IDisposable {
 
   private async _resume(sessionKey: string): Promise<void> {
     const followed = this._followed.get(sessionKey);
-    // Where nothing was ever heard there is nothing to go on from: whoever asked to follow was told that it failed, and
-    // asks again.
+    // If nothing was ever received, there is nothing to resume from: the caller was told that following
+    // failed, and asks again.
     if (!followed || (followed.start === null && followed.seen === 0)) {
       return;
     }
@@ -134,12 +137,12 @@ export class SessionEvents implements IDisposable {
     try {
       const { seq } = await this.client.request('sessions.subscribe', { sessionKey, afterSeq });
       if (seq < afterSeq) {
-        // The server counts anew: it was restarted.
+        // The server's numbers started over: it was restarted.
         this._restart(sessionKey);
         return;
       }
-      // Missed events come right after that answer, so before the answer to a question asked now. Where they do not
-      // reach `seq`, the server keeps them no longer.
+      // Missed events come right after that answer, so before the answer to a request made now. If they don't
+      // reach `seq`, the server no longer keeps them.
       await this.client.request('approvals.list', { sessionKey });
       if (seq > afterSeq && followed.seen < seq) {
         this._broken.emit(sessionKey);

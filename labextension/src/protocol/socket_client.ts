@@ -1,6 +1,6 @@
 /**
- * The one connection to the server: requests with answers, events, and reconnecting. It knows no session and keeps no
- * message; whoever sends decides what to do when the connection is away.
+ * The connection to the server: requests with answers, events, and reconnecting. Messages are not queued; the
+ * caller decides what to do without a connection.
  */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
@@ -40,7 +40,7 @@ interface Pending {
 export class SocketClient implements IDisposable {
   constructor(private readonly options: SocketClientOptions) {}
 
-  /** Emits every event of the server, in the order in which they came. */
+  /** Emits every event of the server, in order. */
   get event(): ISignal<this, EventFrame> {
     return this._event;
   }
@@ -62,7 +62,7 @@ export class SocketClient implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Connect now; also what "Reconnect" does while a longer wait is running. */
+  /** Connects now; "Reconnect" uses it to skip a longer wait. */
   connect(): void {
     if (this._isDisposed || this._socket) {
       return;
@@ -84,8 +84,8 @@ export class SocketClient implements IDisposable {
   }
 
   /**
-   * Ask the server. Rejects with RequestError (the server said no), ConnectionLost (not sent, or nobody knows whether it
-   * arrived) or RequestTimeout.
+   * Asks the server. Rejects with RequestError (the server refused), ConnectionLost (not sent, or unknown
+   * whether it arrived) or RequestTimeout.
    */
   request<M extends MethodName>(
     method: M,
@@ -107,7 +107,10 @@ export class SocketClient implements IDisposable {
     });
   }
 
-  /** After sleep or a change of network: is the other side still there? If not, connect again at once. */
+  /**
+   * After sleep or a network change: checks whether the other side is still there, and reconnects at once if
+   * not.
+   */
   async probe(): Promise<void> {
     if (this._state !== 'open') {
       this.connect();
@@ -165,7 +168,7 @@ export class SocketClient implements IDisposable {
     }
   }
 
-  /** Forget the socket, fail what waits for it, and come back later unless disposed. */
+  /** Drops the socket, fails the pending requests, and reconnects later unless disposed. */
   private _drop(): void {
     const socket = this._socket;
     if (!socket) {

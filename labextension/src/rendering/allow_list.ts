@@ -1,7 +1,7 @@
 /**
- * The one allow-list for everything that a model, a tool or a page wrote: HTML goes in, a fragment comes out in which
- * only the elements and attributes of `allowed_html.json` stand. Nothing in it loads, runs or acts by being shown; an
- * address is opened by a click alone, and where it leads stands beside it.
+ * The one allow-list for everything written by a model, a tool or a page: turns HTML into a fragment that
+ * only contains the elements and attributes in `allowed_html.json`. Nothing in it loads, runs or acts by
+ * being shown; an address only opens on a click, and its target is shown beside it.
  */
 import DOMPurify from 'dompurify';
 
@@ -22,12 +22,13 @@ const CONFIG = {
 let purifier: ReturnType<typeof DOMPurify> | null = null;
 
 /**
- * What may be shown of HTML. It belongs to no page yet, so nothing in it has loaded. `asWritten` is applied to what stands
- * in attributes and in code.
+ * The part of the HTML that may be shown. It is not attached to a page yet, so nothing in it has loaded.
+ * `asWritten` is applied to attribute values and code.
  */
 export function allowedContent(html: string, asWritten = (text: string) => text): DocumentFragment {
   const content = purify().sanitize(html, CONFIG);
-  // From here on all elements are of the list: none has names that hide what an element has (a form's fields do).
+  // From here on every element is on the list: none has names that shadow an element's properties (as form
+  // fields do).
   for (const element of content.querySelectorAll('*')) {
     for (const { name, value } of [...element.attributes]) {
       element.setAttribute(name, asWritten(value));
@@ -47,7 +48,7 @@ export function allowedContent(html: string, asWritten = (text: string) => text)
 function purify(): ReturnType<typeof DOMPurify> {
   if (!purifier) {
     purifier = DOMPurify(window);
-    // The attributes of each element by name: `src` on a picture is none on anything else.
+    // Attributes are allowed per element: `src` is for pictures only.
     purifier.addHook('uponSanitizeAttribute', (node, data) => {
       data.keepAttr &&= ATTRIBUTES[node.localName]?.includes(data.attrName) ?? false;
     });
@@ -59,7 +60,7 @@ function isSmallPicture(address: string): boolean {
   return address.length <= allowed.maxPictureChars && PICTURE.test(address);
 }
 
-/** A picture from elsewhere, which would be loaded by showing it, becomes a link that a person may open. */
+/** A remote picture, which would load by being shown, becomes a link that the user can open. */
 function linkInstead(image: HTMLImageElement): void {
   const address = image.getAttribute('src') ?? '';
   if (isSmallPicture(address)) {
@@ -68,7 +69,7 @@ function linkInstead(image: HTMLImageElement): void {
   const link = image.ownerDocument.createElement('a');
   link.setAttribute('href', address);
   link.textContent = image.alt.trim() || (addressOf(address) ? address : '');
-  // Inside of a link already the words alone.
+  // Inside a link only the words remain.
   image.replaceWith(image.closest('a') ? (link.textContent ?? '') : link);
 }
 
@@ -78,11 +79,11 @@ function addressOf(value: string): URL | null {
     const url = new URL(value);
     return SCHEMES.has(url.protocol) ? url : null;
   } catch {
-    return null; // one that leads somewhere within JupyterLab's own page
+    return null; // it leads somewhere within JupyterLab's own page
   }
 }
 
-/** Opened in another tab, which learns nothing of this page; the words of a link never hide where it leads. */
+/** Opened in another tab, which learns nothing about this page; a link's words never hide its target. */
 function showTarget(link: HTMLAnchorElement): void {
   const url = addressOf(link.getAttribute('href') ?? '');
   if (!url) {
@@ -109,6 +110,6 @@ function saysItself(words: string, url: URL): boolean {
     return true;
   }
   const address = addressOf(said);
-  // A name in front of the host (`https://bank.example@evil.example`) is read for the host.
+  // A name in front of the host (`https://bank.example@evil.example`) can be mistaken for the host.
   return address?.host === url.host && address.protocol === url.protocol && address.username === '';
 }

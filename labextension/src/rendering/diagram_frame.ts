@@ -1,6 +1,6 @@
 /**
- * Mermaid in a frame that can reach nothing: a sandbox with an origin of its own and a content policy that loads nothing,
- * inside of a frame whose policy lets it go nowhere. What comes back is text.
+ * Mermaid in an isolated frame: a sandbox with its own origin and a content policy that loads nothing, inside
+ * a frame whose policy prevents navigation. Only text comes back.
  */
 import { UUID } from '@lumino/coreutils';
 
@@ -9,9 +9,12 @@ import type { DrawDiagram } from './diagrams';
 
 const PATIENCE_MS = 15_000;
 
-/** Mermaid's frame. It is made with the first diagram, one diagram at a time is drawn in it, a stuck one is thrown away. */
+/**
+ * Mermaid's frame. It is created with the first diagram and draws one diagram at a time; a stuck frame is
+ * discarded.
+ */
 export class DiagramFrame {
-  /** `library` gives mermaid's own script as text. */
+  /** `library` returns mermaid's own script as text. */
   constructor(private readonly library: () => Promise<string>) {}
 
   readonly draw: DrawDiagram = (source, isDark) => {
@@ -48,8 +51,8 @@ interface Drawn {
 }
 
 /**
- * Nothing may be loaded, and only the scripts that are put in here may run: none that a diagram brings. The outer policy
- * holds for where the inner frame goes, the inner one for what stands in it.
+ * Nothing may be loaded, and only the scripts inserted here may run, none from a diagram. The outer policy
+ * controls where the inner frame may navigate, the inner one its contents.
  */
 const policy = (nonce: string) =>
   `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-${nonce}'; ` +
@@ -112,7 +115,7 @@ async function answerOf(
   return svg;
 }
 
-/** What the inner frame says with that number. Rejects where it says nothing for long. */
+/** The inner frame's answer with that number. Rejects on a timeout. */
 function heard(frame: HTMLIFrameElement, id: number): Promise<Drawn> {
   return new Promise((resolve, reject) => {
     const end = () => {

@@ -1,4 +1,4 @@
-/** Diagrams in an answer: the source at once, and in its place a picture, which runs and loads nothing. */
+/** Diagrams in an answer: the source at once, later replaced by an image, which runs and loads nothing. */
 import { LruCache } from '@jupyterlab/coreutils';
 
 /** Longer ones stay text: a frame shares its time with the page. */
@@ -7,11 +7,11 @@ const MAX_SIDE_PX = 4_000;
 const KEPT = 50;
 
 export interface Diagrams {
-  /** An element that shows the source at once, and the diagram in its place when it is drawn. */
+  /** An element that shows the source at once, and the diagram instead when it is drawn. */
   place: (source: string) => HTMLElement;
 }
 
-/** Draws one diagram as SVG. Rejects with mermaid's words where it cannot. */
+/** Draws one diagram as SVG. Rejects with mermaid's message if it cannot. */
 export type DrawDiagram = (source: string, isDark: boolean) => Promise<string>;
 
 export interface DiagramWords {
@@ -24,7 +24,7 @@ export class FramedDiagrams implements Diagrams {
     private readonly draw: DrawDiagram,
     private readonly words: DiagramWords
   ) {
-    // The page's theme is changed without anything being drawn anew.
+    // The page's theme can change without a redraw.
     new MutationObserver(() => this._redraw()).observe(document.body, {
       attributeFilter: ['data-jp-theme-light']
     });
@@ -75,7 +75,7 @@ export class FramedDiagrams implements Diagrams {
   }
 
   private readonly _placed = new Set<{ host: WeakRef<HTMLElement>; source: string }>();
-  /** A block that is drawn anew with each word of an answer shows the same diagram at once. */
+  /** A block that is redrawn with each word of an answer shows the same diagram at once. */
   private readonly _drawn = new LruCache<string, string>({ maxSize: KEPT });
 }
 
@@ -85,7 +85,7 @@ function sourceOf(source: string): HTMLElement {
   return block;
 }
 
-/** At its own size, which an SVG of mermaid's has in its view box only. */
+/** At its own size, which mermaid's SVGs only have in the view box. */
 function picture(svg: string, name: string): HTMLImageElement {
   const image = new Image();
   const box = /<svg[^>]*\sviewBox="[-\d.e]+ [-\d.e]+ ([\d.e]+) ([\d.e]+)"/i.exec(svg);

@@ -1,15 +1,17 @@
-/** Markdown drawn into elements: what the allow-list lets pass, with formulas, code and diagrams in their places. */
+/** Draws Markdown into elements: what the allow-list permits, with formulas, code and diagrams in place. */
 import { allowedContent } from './allow_list';
 import type { Diagrams } from './diagrams';
 import { partsOf, slottedHtml } from './slotted_html';
 import type { Slot } from './slotted_html';
 import { isPlainTex } from './tex_allow_list';
 
-/** What draws code, formulas and diagrams. Each gets text, and puts elements of its own making into a host. */
+/**
+ * Draws code, formulas and diagrams. Each function gets text, and puts elements that it creates into a host.
+ */
 export interface Drawing {
-  /** Absent where the page has no editor languages. */
+  /** Absent if the page has no editor languages. */
   highlight?: (code: string, language: string, host: HTMLElement) => Promise<void>;
-  /** Typesets the formula that is the host's text; the host has to stand in the page. */
+  /** Typesets the formula that is the host's text; the host must be attached to the page. */
   typeset?: (host: HTMLElement) => Promise<void>;
   diagrams: Diagrams;
 }
@@ -54,7 +56,7 @@ function textsOf(root: Node): Text[] {
   return texts;
 }
 
-/** Its source is put into an element of its own, and only those are ever given to MathJax. */
+/** Puts its source into an element of its own; only such elements are ever passed to MathJax. */
 function formula({ source }: Slot & { kind: 'formula' }, formulas: HTMLElement[]): HTMLElement {
   const isDrawn = isPlainTex(source);
   const host = document.createElement(isDrawn ? 'span' : 'code');
@@ -80,7 +82,7 @@ function code(slot: Slot & { kind: 'code' }, drawing: Drawing, pending: Promise<
   return block;
 }
 
-/** In colours where its language is known; as it is where that fails. */
+/** Highlighted if the language is known; unchanged if that fails. */
 async function highlighted(
   { source, language }: Slot & { kind: 'code' },
   host: HTMLElement,

@@ -1,19 +1,22 @@
 /**
- * Formulas as models write them, cut out of Markdown before anything reads it: `$ $`, `$$ $$`, `\( \)`, `\[ \]` and bare
- * environments. A dollar that is money stays money, and code is left alone.
+ * Cuts formulas out of Markdown before anything parses it: `$ $`, `$$ $$`, `\( \)`, `\[ \]` and bare
+ * environments. Dollar amounts and code are left alone.
  */
 
 const CODE = /(```[\s\S]*?(?:```|$)|~~~[\s\S]*?(?:~~~|$)|(`+)[^`]*?\2)/;
 const ENVIRONMENT = /\\begin\{(equation|align|gather|multline|eqnarray|alignat|flalign)(\*?)\}/g;
 
-/** The Markdown with `place(formula)` where each formula stood; a formula keeps its delimiters, in dollars. */
+/**
+ * The Markdown with each formula replaced by `place(formula)`; a formula keeps its delimiters, as dollars.
+ */
 export function cutFormulas(markdown: string, place: (formula: string) => string): string {
   if (!/[$\\]/.test(markdown)) {
     return markdown;
   }
   const parts = markdown.split(CODE);
   let result = '';
-  // Two groups: every third part is text, the one after it code, and the next the code's own backticks again.
+  // Two groups: every third part is text, the next one code, and the one after that the code's own backticks
+  // again.
   for (let index = 0; index < parts.length; index += 3) {
     result += withoutFormulas(bracketsToDollars(parts[index]), place) + (parts[index + 1] ?? '');
   }
@@ -38,7 +41,7 @@ function withoutFormulas(text: string, place: (formula: string) => string): stri
   return result + text.slice(at);
 }
 
-/** Where the next formula may begin; -1 where none does. */
+/** Where the next formula may begin; -1 if none does. */
 function nextStart(text: string, from: number): number {
   const dollar = nextDollar(text, from);
   ENVIRONMENT.lastIndex = from;
@@ -46,7 +49,7 @@ function nextStart(text: string, from: number): number {
   return environment >= 0 && (dollar < 0 || environment < dollar) ? environment : dollar;
 }
 
-/** Behind the end of the formula that begins here; -1 where it is none. */
+/** The position after the formula that begins here; -1 if it is not a formula. */
 function endOf(text: string, start: number): number {
   if (text[start] === '\\') {
     const name = text.slice(start + '\\begin'.length, text.indexOf('}', start) + 1);
@@ -70,8 +73,8 @@ function nextDollar(text: string, from: number): number {
 }
 
 /**
- * Where the formula that opens here closes, -1 when this dollar opens none: no space inside the delimiters, no digit
- * after the closing one, no paragraph in between. Source: Pandoc's manual, `tex_math_dollars`.
+ * Where the formula that opens here closes, -1 if this dollar opens none: no space inside the delimiters, no
+ * digit after the closing one, no paragraph break in between. Source: Pandoc's manual, `tex_math_dollars`.
  */
 function closingDollar(text: string, open: number): number {
   if (!/\S/.test(text[open + 1] ?? '')) {

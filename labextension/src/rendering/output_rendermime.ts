@@ -1,6 +1,6 @@
 /**
- * Draws outputs of cells with the allow-list in force: text, tables, pictures, Markdown and formulas. What else a
- * notebook may put out (scripts, widgets, plots that fetch their data) is not drawn; its text or picture is.
+ * Draws cell outputs under the allow-list: text, tables, images, Markdown and formulas. Other outputs
+ * (scripts, widgets, plots that fetch their data) are shown by their text or image only.
  */
 import {
   RenderMimeRegistry,
@@ -15,7 +15,7 @@ import { allowedContent } from './allow_list';
 import { drawMarkdown } from './draw_markdown';
 import type { Drawing } from './draw_markdown';
 
-/** In the order in which one of several forms of an output is chosen. */
+/** The order in which one of several formats of an output is chosen. */
 const RANK = { markdown: 60, html: 50, latex: 70, svg: 80 };
 
 export function outputRendermime(drawing: Drawing): IRenderMimeRegistry {
@@ -31,7 +31,7 @@ export function outputRendermime(drawing: Drawing): IRenderMimeRegistry {
   add('text/markdown', RANK.markdown, drawn);
   add('text/latex', RANK.latex, drawn);
   add('image/svg+xml', RANK.svg, async (svg, host) => {
-    const image = new Image(); // as a picture it neither runs nor loads anything
+    const image = new Image(); // as an image it neither runs nor loads anything
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
     host.replaceChildren(image);
   });

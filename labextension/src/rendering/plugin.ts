@@ -1,4 +1,4 @@
-/** Draws what models, tools and pages wrote, the same in every part of Onyx. */
+/** Draws text from models, tools and pages the same way in every part of Onyx. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
@@ -25,7 +25,7 @@ export const renderingPlugin: JupyterFrontEndPlugin<IOnyxRendering> = {
   }
 };
 
-/** A browser looks up the hosts of links as soon as they are shown: a name can carry words away. */
+/** A browser resolves the hosts of links as soon as they are shown: a host name can leak text. */
 function lookUpNoNames(): void {
   const control = document.createElement('meta');
   control.httpEquiv = 'x-dns-prefetch-control';

@@ -1,4 +1,4 @@
-/** How text that a model, a tool or a page wrote is drawn: answers, and outputs of notebooks. */
+/** How text from a model, a tool or a page is drawn: answers, and outputs of notebooks. */
 import type { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -10,7 +10,7 @@ import { outputRendermime } from './output_rendermime';
 
 export interface Rendering {
   readonly drawing: Drawing;
-  /** Draws outputs of cells, and nothing in them that is not on the allow-list. */
+  /** Draws cell outputs, and nothing in them that is not on the allow-list. */
   readonly outputs: IRenderMimeRegistry;
 }
 

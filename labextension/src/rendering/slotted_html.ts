@@ -1,6 +1,6 @@
 /**
- * Markdown as HTML in which formulas and code stand as slots, to be filled when all else has passed the allow-list: what
- * is put into a slot is never read as HTML. It shows nothing.
+ * Markdown as HTML in which formulas and code are slots, filled once everything else has passed the
+ * allow-list: what is put into a slot is never parsed as HTML.
  */
 import { Marked } from 'marked';
 
@@ -9,14 +9,17 @@ import { cutFormulas } from './formulas';
 /** Code without its fence, or a formula with its dollars. */
 export type Slot = { kind: 'formula'; source: string } | { kind: 'code'; source: string; language: string };
 
-/** A slot's mark: its number between two characters that no text of anybody's keeps; the second form is that in a URL. */
+/**
+ * A slot's mark: its number between two characters that are removed from every text; the second form is for
+ * URLs.
+ */
 const MARK = /\ue000(\d+)\ue001/;
 const MARKS = /(?:\ue000|%EE%80%80)(\d+)(?:\ue001|%EE%80%81)/g;
 
 export interface SlottedHtml {
   html: string;
   slots: readonly Slot[];
-  /** A text with what was cut out of it: a dollar in an address or in code opens no formula. */
+  /** Restores what was cut out of a text: a dollar in an address or in code opens no formula. */
   asWritten: (text: string) => string;
 }
 
@@ -32,7 +35,7 @@ export function slottedHtml(markdown: string): SlottedHtml {
   return { html, slots, asWritten };
 }
 
-/** A text as words and slots in turns; null where it holds none. */
+/** A text split into words and slots; null if it has no slots. */
 export function partsOf(text: string, slots: readonly Slot[]): (string | Slot)[] | null {
   if (!MARK.test(text)) {
     return null;
@@ -51,7 +54,7 @@ function htmlOf(markdown: string, cut: (code: string, language: string) => strin
   try {
     return parser.parse(markdown, { async: false });
   } catch {
-    const plain = document.createElement('pre'); // nested deeper than any text is meant to be
+    const plain = document.createElement('pre'); // nested deeper than any reasonable text
     plain.textContent = markdown;
     return plain.outerHTML;
   }

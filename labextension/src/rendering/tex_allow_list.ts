@@ -1,7 +1,7 @@
 /**
- * Which formulas are drawn: those that hold nothing but what TeX has for mathematics. MathJax knows commands beside
- * (`\style`, `\class`, `\href`, `\require`, `\def`, …) that reach into the page or load something; what is not named
- * here is shown as its source.
+ * Which formulas are drawn: those made only of TeX's commands for mathematics. MathJax also knows commands
+ * (`\style`, `\class`, `\href`, `\require`, `\def`, …) that reach into the page or load something; a formula
+ * with a command not listed here is shown as its source.
  */
 
 const MAX_CHARS = 4_000;
@@ -59,7 +59,7 @@ const COMMANDS = new Set(
     .trim()
     .split(/\s+/)
 );
-/** Commands of one character that is no letter. */
+/** Commands of one non-letter character. */
 const SIGNS = new Set([...'\\,:;!> {}|#$%&_.()[]"-', '\n']);
 const ENVIRONMENTS = new Set(
   (
@@ -71,7 +71,7 @@ const ENVIRONMENTS = new Set(
 const COMMAND = /\\([a-zA-Z]+|[\s\S]|$)/g;
 const ENVIRONMENT = /^\s*\{([^{}]*)\}/;
 
-/** Whether every command of a formula is one of mathematics. What MathJax sees is the same text. */
+/** Whether every command of a formula is a mathematical one. MathJax sees the same text. */
 export function isPlainTex(formula: string): boolean {
   if (formula.length > MAX_CHARS || depthOf(formula) > MAX_DEPTH) {
     return false;

@@ -1,4 +1,4 @@
-/** Results by key, the newest ones, bounded by number and by length. It never drops one that is still to come. */
+/** The newest results by key, bounded by number and by length. Pending results are never dropped. */
 import { countChars } from '../protocol/frame_size';
 
 export class Remembered<T> {
@@ -11,7 +11,7 @@ export class Remembered<T> {
     return this._results.get(key)?.result;
   }
 
-  /** Whether it is there, and no longer to come. */
+  /** Whether it is there and settled. */
   hasEnded(key: string): boolean {
     return this._results.get(key)?.chars !== undefined;
   }
@@ -23,10 +23,10 @@ export class Remembered<T> {
       this._tidy();
     };
     this._results.set(key, kept);
-    result.then(end, () => end(null)); // whoever asks for it gets the error
+    result.then(end, () => end(null)); // the caller of `get` receives the error
   }
 
-  /** The newest stays, whatever its size: nobody may have asked for it yet. */
+  /** The newest stays, whatever its size: it may not have been requested yet. */
   private _tidy(): void {
     const ended = [...this._results].filter(([, kept]) => kept.chars !== undefined).reverse();
     let chars = 0;

@@ -1,4 +1,4 @@
-/** Cells as they are: each with its number, and its source as what is added, taken away, or run. */
+/** Cells as they are: each with its number, and its source as added, removed, or run. */
 import { DiffView } from './diff_view';
 import { useUi } from './ui_context';
 import { VisibleText } from './visible_text';
@@ -14,7 +14,7 @@ interface CellListProps {
   sign?: 'added' | 'removed';
 }
 
-/** How many are shown at once; the others are a click away. */
+/** How many are shown at first; the others are a click away. */
 const SHOWN = 4;
 
 export function CellList({ cells, sign }: CellListProps): JSX.Element | null {

@@ -1,4 +1,4 @@
-/** Cells that a text names by their place in a notebook, as `cell 5`, counted from 1. It knows no notebook. */
+/** References to cells by their place in a notebook, as `cell 5`, counted from 1. */
 
 export type CellPart = string | { words: string; number: number };
 
@@ -8,7 +8,7 @@ export function hasCell(text: string): boolean {
   return text.search(CELL) >= 0;
 }
 
-/** The text in order: plain parts, and references with the words that stand for them. */
+/** The text in order: plain parts, and references with their words. */
 export function cellParts(text: string): readonly CellPart[] {
   const parts: CellPart[] = [];
   let at = 0;

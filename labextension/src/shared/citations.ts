@@ -1,16 +1,16 @@
-/** Lines of memory that a text names, as `MEMORY.md:12–14`. It opens nothing. */
+/** References to lines of memory in a text, as `MEMORY.md:12–14`. */
 
 export interface Citation {
   path: string;
-  /** Counted from 1, both included; left out for the file as a whole. */
+  /** Counted from 1, inclusive; absent for the whole file. */
   lines?: readonly [number, number];
-  /** The id of a fact in the facts' file, where it is named by that. */
+  /** The id of a fact in the facts file, if it is cited by id. */
   fact?: string;
 }
 
 export const FACTS_FILE = 'memory/facts.jsonl';
 
-/** A text in order: plain parts, and citations with the words that stand for them. */
+/** A text in order: plain parts, and citations with their words. */
 export type CitedPart = string | { words: string; citation: Citation };
 
 const FILE = String.raw`(?:MEMORY|USER|HISTORY)\.md|(?:memory|shared)\/[\w.-]+\.md|memory\/facts\.jsonl`;
@@ -40,7 +40,10 @@ function ordered(start: number, end: number): [number, number] {
   return [Math.max(1, Math.min(start, end)), Math.max(1, start, end)];
 }
 
-/** What the memory tools found, as far as an output is that: passages, and what kept the search from being better. */
+/**
+ * What the memory tools found, if an output contains that: passages, and what kept the search from being
+ * better.
+ */
 export interface FoundPassage {
   path: string;
   startLine: number;
@@ -59,7 +62,7 @@ export interface FoundPassages {
   note: string;
 }
 
-/** null for an output that is something else, such as one that was cut. */
+/** null for any other output, such as a truncated one. */
 export function foundPassages(output: string): FoundPassages | null {
   let value: unknown;
   try {

@@ -1,4 +1,6 @@
-/** Code in an answer: plain text while it is written, highlighted when it is done, with copy and insert. */
+/**
+ * Code in an answer: plain text while it is being written, highlighted when complete, with copy and insert.
+ */
 import { addBelowIcon, checkIcon, copyIcon } from '@jupyterlab/ui-components';
 import { memo } from 'react';
 
@@ -7,7 +9,7 @@ import { IconButton } from './icon_button';
 import { MarkdownBlockView } from './markdown_block_view';
 import { useUi } from './ui_context';
 
-/** What was put out or said, and is nothing to run. */
+/** Output or speech, not code to run. */
 const NO_CODE = new Set(['text', 'txt', 'plain', 'output', 'console', 'mermaid']);
 const PLAIN_TEXT = new Set(['', 'text', 'txt', 'plain', 'output', 'console']);
 
@@ -68,7 +70,7 @@ function CodeButtons({ code, canInsert }: { code: string; canInsert: boolean }):
   );
 }
 
-/** An answer that ended inside a fence still draws as code. */
+/** An answer that ended inside a fence is still drawn as code. */
 function closed(source: string): string {
   const fence = /^ {0,3}(`{3,}|~{3,})/.exec(source)?.[1] ?? '```';
   const last = source.slice(source.lastIndexOf('\n') + 1).trim();

@@ -1,11 +1,11 @@
 /**
- * How our commands are called. In a list of everybody's commands, such as JupyterLab's palette, which shows no headings,
- * each says itself that it is ours; in a menu, where its place says that, it does not.
+ * The names of our commands. In a mixed list without headings, such as JupyterLab's palette, each name says
+ * that it belongs to Onyx; in a menu, where the place says that, it doesn't.
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-/** What a menu gives to a command of ours; the palette gives nothing, so that it finds the command's shortcut. */
+/** Menus pass this to our commands; the palette passes nothing, so that it finds a command's shortcut. */
 export const IN_MENU = { isMenu: true };
 
 export function commandLabel(

@@ -1,4 +1,4 @@
-/** One call for many occasions in a row: after a pause, once. */
+/** Combines many requests in a row into one call, after a pause. */
 import type { IDisposable } from '@lumino/disposable';
 
 export class Debounced implements IDisposable {
@@ -11,7 +11,7 @@ export class Debounced implements IDisposable {
     return this._isDisposed;
   }
 
-  /** There was an occasion. */
+  /** Requests a call. */
   ask(): void {
     clearTimeout(this._timer);
     if (!this._isDisposed) {

@@ -1,14 +1,14 @@
 /**
- * A diff beside what names it, while the pointer or the keyboard rests there. It lies over the page and moves nothing in
- * it, so that reading along a notebook never makes it jump.
+ * A diff beside its label, while the pointer or the keyboard focus rests there. It lies over the page and
+ * moves nothing in it, so that the notebook never jumps while reading.
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { ReactNode, RefObject } from 'react';
 import { createPortal } from 'react-dom';
 
-/** Long enough that a pointer on its way elsewhere opens nothing. */
+/** Long enough that a pointer passing by opens nothing. */
 export const OPEN_MS = 300;
-/** Long enough to come from the words into the diff. */
+/** Long enough to move from the label into the diff. */
 export const CLOSE_MS = 150;
 const MOST_PX = { width: 760, height: 320 };
 const LEAST_WIDTH_PX = 340;
@@ -23,19 +23,19 @@ export interface Place {
 }
 
 export interface Peek {
-  /** Of what names the diff. */
+  /** The diff's label. */
   readonly anchor: RefObject<HTMLButtonElement>;
-  /** Where the words are on the screen, while the diff is shown, and how far their line goes. */
+  /** The label's position on the screen while the diff is shown, and how far its line goes. */
   readonly place: Place | null;
   readonly enter: (event: React.PointerEvent) => void;
   readonly leave: () => void;
   readonly stay: () => void;
   readonly focus: () => void;
-  /** Now, and until the pointer or the keyboard comes anew. */
+  /** Closes it until the pointer or the focus returns. */
   readonly close: () => void;
 }
 
-/** `isOff`: there is nothing to peek at, or it stands there in full already. */
+/** `isOff`: there is nothing to show, or it is already shown in full. */
 export function usePeek(isOff: boolean): Peek {
   const anchor = useRef<HTMLButtonElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -60,7 +60,7 @@ export function usePeek(isOff: boolean): Peek {
     anchor,
     place,
     close,
-    // A button that is held down selects text, and a finger has no place to rest.
+    // A button that is held down selects text, and a finger cannot hover.
     enter: event => !isOff && event.buttons === 0 && event.pointerType !== 'touch' && open(),
     leave: () => after(CLOSE_MS, () => setPlace(null)),
     stay: () => clearTimeout(timer.current),
@@ -68,7 +68,7 @@ export function usePeek(isOff: boolean): Peek {
   };
 }
 
-/** From the words on to the end of their line, so that it lies over its own notebook and not over what is beside that. */
+/** From the label to the end of its line, so that it covers its own notebook and nothing beside it. */
 function placeOf(words: HTMLElement | null): Place | null {
   if (!words) {
     return null;
@@ -77,7 +77,7 @@ function placeOf(words: HTMLElement | null): Place | null {
   return { left, top, bottom, right: words.parentElement?.getBoundingClientRect().right ?? right };
 }
 
-/** Typing, scrolling and pressing elsewhere say that one is on to something else. */
+/** Typing, scrolling and clicking elsewhere mean that the user has moved on. */
 function useCloseOnOthers(isShown: boolean, close: () => void): void {
   useEffect(() => {
     if (!isShown) {
@@ -107,7 +107,7 @@ function useCloseOnOthers(isShown: boolean, close: () => void): void {
   }, [isShown, close]);
 }
 
-/** Below the words, or above them where there is more room; nothing while the peek is closed. */
+/** Below the label, or above it if there is more room; empty while the peek is closed. */
 export function DiffPeek(props: { peek: Peek; hint: string; children: ReactNode }): JSX.Element | null {
   const { peek, hint, children } = props;
   const { place } = peek;
@@ -129,7 +129,7 @@ export function DiffPeek(props: { peek: Peek; hint: string; children: ReactNode 
   );
 }
 
-/** Pure: the style that puts it where it is seen as a whole. */
+/** The style that places it where it is fully visible. */
 export function placed(words: Place, widthPx: number, heightPx: number): React.CSSProperties {
   const below = heightPx - words.bottom - EDGE_PX;
   const above = words.top - EDGE_PX;

@@ -1,4 +1,7 @@
-/** Lines added and removed, with signs, so that it reads without colour too: from two texts, or from a diff of them. */
+/**
+ * Added and removed lines, with signs, so that it is readable without colour: from two texts, or from their
+ * diff.
+ */
 import { Fragment, useState } from 'react';
 
 import { foldUnchanged, lineDiff, readUnified } from './line_diff';
@@ -19,7 +22,7 @@ export function DiffView({ before, after }: { before: string; after: string }): 
   );
 }
 
-/** A diff that the server made, in the unified format. */
+/** A diff from the server, in the unified format. */
 export function UnifiedDiffView({ diff }: { diff: string }): JSX.Element {
   const { trans } = useUi();
   return (
@@ -38,7 +41,7 @@ export function UnifiedDiffView({ diff }: { diff: string }): JSX.Element {
   );
 }
 
-/** Lines that stay, one click away: of what will run, everything can be seen. */
+/** Unchanged lines, one click away: everything that will run can be inspected. */
 function Unchanged({ lines }: { lines: readonly DiffLine[] }): JSX.Element {
   const { trans } = useUi();
   const [isOpen, setIsOpen] = useState(false);
@@ -64,7 +67,7 @@ function Unchanged({ lines }: { lines: readonly DiffLine[] }): JSX.Element {
   );
 }
 
-/** Of a line in which nothing hides; in others a mark may belong to the space before it. */
+/** Only for a line without hidden characters; in others a mark may belong to the space before it. */
 const INDENT = /^ +(?=[\x20-\x7e]*$)/;
 
 function Line({ line }: { line: DiffLine }): JSX.Element {

@@ -1,8 +1,8 @@
-/** A place for a diff that is drawn by code which is loaded with the first one. */
+/** A place for a diff whose drawing code is loaded with the first one. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { useEffect, useRef } from 'react';
 
-/** Draws a diff into an element (`after` null: all of it is gone), and gives back what takes it away. */
+/** Draws a diff into an element (`after` null: everything was removed), and returns what removes it. */
 export type DrawDiff = (host: HTMLElement, before: string, after: string | null) => () => void;
 
 interface DrawnDiffProps {

@@ -1,21 +1,21 @@
-/** React's view of signals and of time. */
+/** React hooks for signals and time, and Enter in forms. */
 import type { ISignal } from '@lumino/signaling';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 
-/** Draw again whenever one of these signals fires. */
+/** Redraws whenever one of these signals fires. */
 export function useSignals(...signals: ReadonlyArray<ISignal<object, unknown>>): void {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
     const slot = () => redraw();
     signals.forEach(signal => signal.connect(slot));
-    // What changed between drawing and connecting.
+    // Changes between drawing and connecting.
     redraw();
     return () => signals.forEach(signal => void signal.disconnect(slot));
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, signals);
 }
 
-/** The time in milliseconds, new every `intervalMs` while `active`. */
+/** The time in milliseconds, updated every `intervalMs` while `active`. */
 export function useNow(intervalMs: number, active = true): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -42,8 +42,7 @@ export function useMoment(durationMs = 1500): [boolean, () => void] {
 }
 
 /**
- * Enter in a field sends its form. A form would do that by itself, but in the output of a cell of JupyterLab it does
- * not.
+ * Enter in a field submits its form. Forms do that by themselves, except in the output of a JupyterLab cell.
  */
 export function onEnterSubmit(event: React.KeyboardEvent<HTMLInputElement>): void {
   if (event.key === 'Enter' && !event.nativeEvent.isComposing) {

@@ -1,4 +1,4 @@
-/** A quiet button with an icon and a name for those who cannot see it. */
+/** A quiet button with an icon and an accessible name. */
 import type { LabIcon } from '@jupyterlab/ui-components';
 import type { ReactNode } from 'react';
 

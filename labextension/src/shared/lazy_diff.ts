@@ -1,4 +1,4 @@
-/** Diffs in the language of what they show. What draws them is loaded with the first one. */
+/** Diffs with syntax highlighting. The drawing code is loaded with the first one. */
 import type { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import type { TranslationBundle } from '@jupyterlab/translation';
 

@@ -1,14 +1,14 @@
-/** The lines that differ between two texts, for showing an edit exactly as it will be made. */
+/** The lines that differ between two texts, to show an edit exactly as it will be made. */
 
 export interface DiffLine {
   kind: 'same' | 'added' | 'removed';
   text: string;
 }
 
-/** Above this product of line counts the middle is shown as removed and added whole: exact, only less fine. */
+/** Above this product of line counts the middle is shown as removed and added whole: exact, only coarser. */
 const MOST_CELLS = 1_000_000;
 
-/** Turn `before` into `after`, line by line, by the longest common subsequence. */
+/** Turns `before` into `after`, line by line, by the longest common subsequence. */
 export function lineDiff(before: string, after: string): DiffLine[] {
   const old = splitLines(before);
   const now = splitLines(after);
@@ -27,7 +27,7 @@ export function lineDiff(before: string, after: string): DiffLine[] {
   ];
 }
 
-/** The diff with long unchanged stretches folded: each is one list of lines. */
+/** The diff with long unchanged stretches folded into one list of lines each. */
 export function foldUnchanged(lines: readonly DiffLine[], context = 2): Array<DiffLine | DiffLine[]> {
   const near = lines.map((_, index) =>
     lines.slice(Math.max(0, index - context), index + context + 1).some(line => line.kind !== 'same')
@@ -53,7 +53,10 @@ export interface UnifiedLine {
 
 const UNIFIED_KINDS: Record<string, UnifiedLine['kind']> = { '+': 'added', '-': 'removed', '\\': 'note' };
 
-/** The lines of a unified diff without file names; of a hunk's head the first line in the new text. */
+/**
+ * The lines of a unified diff without file names; a hunk's header becomes its first line number in the new
+ * text.
+ */
 export function readUnified(diff: string): UnifiedLine[] {
   return splitLines(diff).map(line => {
     const head = /^@@ -[\d,]+ \+(\d+)/.exec(line);
@@ -64,7 +67,10 @@ export function readUnified(diff: string): UnifiedLine[] {
   });
 }
 
-/** At line feeds alone: a carriage return in front of one is a part of the line, and a change of it is one too. */
+/**
+ * Splits at line feeds only: a carriage return before one belongs to the line, and changing it counts as a
+ * change.
+ */
 function splitLines(text: string): string[] {
   return text === '' ? [] : text.split('\n');
 }

@@ -1,4 +1,4 @@
-/** A list of the server's that keeps itself current while somebody looks at it. What is in it, the heirs know. */
+/** A list on the server that stays current while it is open. Subclasses define its contents. */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -21,7 +21,7 @@ export abstract class LiveList implements IDisposable {
     return this._problem;
   }
 
-  /** Why what was asked for last was not done; it stays until it is dismissed or something else is asked for. */
+  /** Why the last action failed; it stays until it is dismissed or another action starts. */
   get refusal(): string | null {
     return this._refusal;
   }
@@ -37,7 +37,7 @@ export abstract class LiveList implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Read the list, and keep it current from now on until `close`. */
+  /** Reads the list, and keeps it current until `close`. */
   async open(): Promise<void> {
     this._isOpen = true;
     await this.load();
@@ -47,7 +47,7 @@ export abstract class LiveList implements IDisposable {
     this._isOpen = false;
   }
 
-  /** An answer that a newer reading has overtaken is dropped. */
+  /** Drops an answer that a newer reading has overtaken. */
   async load(): Promise<void> {
     const turn = ++this._turn;
     let take: (() => void) | null = null;
@@ -72,10 +72,10 @@ export abstract class LiveList implements IDisposable {
     }
   }
 
-  /** Asks the server; what is returned takes the answer over, at once and without waiting for anything. */
+  /** Asks the server; the returned function applies the answer synchronously. */
   protected abstract read(): Promise<() => void>;
 
-  /** An event while somebody looks; whether the list is to be read again, after a pause. */
+  /** Called with events while the list is open; whether to read it again, after a pause. */
   protected abstract isOutdatedBy(frame: EventFrame): boolean;
 
   protected emit(): void {
@@ -84,7 +84,7 @@ export abstract class LiveList implements IDisposable {
     }
   }
 
-  /** What was asked for, and the reason where it was not done. */
+  /** Runs an action and records why it failed, if it does. */
   protected async attempt(action: () => Promise<void>): Promise<void> {
     this.dismissRefusal();
     try {
@@ -95,7 +95,7 @@ export abstract class LiveList implements IDisposable {
     this.emit();
   }
 
-  /** What is being read is older than what is known now. */
+  /** Marks the reading in progress as outdated. */
   protected overtake(): void {
     this._turn += 1;
   }

@@ -1,6 +1,6 @@
 /**
- * One block of Markdown, drawn through the allow-list. The old picture stays until the new one, formulas included, is
- * ready behind it; a block that still grows is drawn no oftener than its own cost allows.
+ * One block of Markdown, drawn through the allow-list. The old rendering stays until the new one, formulas
+ * included, is ready behind it; a growing block is redrawn no more often than its own cost allows.
  */
 import { memo, useEffect, useRef } from 'react';
 
@@ -21,7 +21,7 @@ const turns = new PaintTurns();
 interface MarkdownBlockViewProps {
   source: string;
   finished: boolean;
-  /** Another one has cells that are named linked anew. */
+  /** A new function links named cells again. */
   notebookOf?: NotebookOf;
 }
 
@@ -95,7 +95,7 @@ class BlockPainter {
     const stage = document.createElement('div');
     stage.className = 'jp-RenderedHTMLCommon jp-RenderedMarkdown onyx-Markdown';
     const { content, formulas } = await drawMarkdown(source, this.ui.rendering.drawing).catch(() => ({
-      content: source, // what cannot be drawn is at least read, and not tried again
+      content: source, // what cannot be drawn is shown as text, and not tried again
       formulas: []
     }));
     if (this._isDisposed) {
@@ -112,7 +112,7 @@ class BlockPainter {
     this._pauseUntil = performance.now() + Math.max(SHORTEST_PAUSE_MS, cost * COST_FACTOR);
   }
 
-  /** Formulas need a place in the page to be measured: an invisible one, over the old picture. */
+  /** Formulas must be in the page to be measured: invisibly, over the old rendering. */
   private async _typeset(stage: HTMLElement, formulas: readonly HTMLElement[]): Promise<void> {
     stage.classList.add('onyx-mod-staging');
     this.node.append(stage);

@@ -1,16 +1,16 @@
 /**
- * Streamed Markdown cut into blocks that never change once they are finished. Each line is read once; a fence, a list, a
- * table or a formula stays whole. It renders nothing.
+ * Splits streamed Markdown into blocks that never change once finished. Each line is read once; a fence, a
+ * list, a table or a formula stays whole.
  */
 
 export interface MarkdownBlock {
   kind: 'markdown' | 'code';
-  /** The source of this block, without a blank line at its end. */
+  /** The source of this block, without trailing blank lines. */
   text: string;
-  /** For code: what stands between the fences, and the language behind the first one. */
+  /** For code: the contents of the fence, and the language after its opening. */
   code: string;
   language: string;
-  /** No more text comes to this block. */
+  /** Whether the block is complete. */
   finished: boolean;
 }
 
@@ -28,7 +28,7 @@ type Mode =
   | { kind: 'math'; close: string };
 
 export class MarkdownBlocks {
-  /** Bring the blocks up to `text`. Text that only grew is read from where the last reading ended. */
+  /** Brings the blocks up to `text`. Text that only grew is read from where the last reading ended. */
   update(text: string, complete: boolean): readonly MarkdownBlock[] {
     if (!text.startsWith(this._text)) {
       this._reset();
@@ -175,7 +175,7 @@ function closesFence(line: string, fence: string): boolean {
   return trimmed.length >= fence.length && trimmed === fence[0].repeat(trimmed.length);
 }
 
-/** The code without its closing fence, also while that fence is only half written. */
+/** The code without its closing fence, even while that fence is only half written. */
 function codeInside(body: string, fence: string): string {
   const lines = body.replace(/\n$/, '').split('\n');
   const last = lines[lines.length - 1].trim();

@@ -1,11 +1,11 @@
-/** A found passage in one line: around the first word that was searched for, with these words told apart. */
+/** A found passage in one line: around the first word searched for, with the hits told apart. */
 
 export interface MatchPart {
   readonly text: string;
   readonly isHit: boolean;
 }
 
-/** Shorter words stand everywhere. */
+/** Shorter words are everywhere. */
 const LEAST_CHARS = 3;
 const CHARS_BEFORE = 24;
 const MOST_CHARS = 300;
@@ -28,7 +28,7 @@ export function matchParts(snippet: string, query: string): readonly MatchPart[]
   return [...parts, { text: shown.slice(past), isHit: false }].filter(part => part.text !== '');
 }
 
-/** From a word a little before that place on. */
+/** The line from a word shortly before that place on. */
 function shortened(line: string, place: number): string {
   const start = place > CHARS_BEFORE ? line.indexOf(' ', place - CHARS_BEFORE) + 1 : 0;
   const shown = line.slice(start, start + MOST_CHARS);

@@ -1,4 +1,4 @@
-/** Outputs of cells as a notebook shows them, drawn by JupyterLab's own output area; nothing in them is trusted. */
+/** Cell outputs as in a notebook, drawn by JupyterLab's own output area; nothing in them is trusted. */
 import { OutputAreaModel, SimplifiedOutputArea } from '@jupyterlab/outputarea';
 import type { IOutput } from '@jupyterlab/nbformat';
 import { Widget } from '@lumino/widgets';
@@ -13,7 +13,7 @@ export function NotebookOutputs({
 }): JSX.Element {
   const { outputs: rendermime } = useUi().rendering;
   const host = useRef<HTMLDivElement>(null);
-  // Before the host is taken out of the page: a Lumino widget insists on being in it when it goes.
+  // Before the host is removed from the page: a Lumino widget must still be attached when it is disposed.
   useLayoutEffect(() => {
     const model = new OutputAreaModel({ values: outputs as unknown as IOutput[], trusted: false });
     const area = new SimplifiedOutputArea({ model, rendermime });

@@ -1,4 +1,7 @@
-/** Hands out turns for costly drawing: one a task, the newest wish first, so that the page stays awake in between. */
+/**
+ * Schedules costly drawing: one per task, the newest request first, so that the page stays responsive in
+ * between.
+ */
 
 export class PaintTurns {
   /** Resolves when it is this caller's turn. */
@@ -14,7 +17,7 @@ export class PaintTurns {
       return;
     }
     this._isScheduled = true;
-    // A message comes sooner than a timer of 0 ms, which browsers stretch to 4 ms.
+    // A message arrives sooner than a timer of 0 ms, which browsers stretch to 4 ms.
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
       port1.close();

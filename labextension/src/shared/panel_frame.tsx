@@ -1,4 +1,7 @@
-/** The frame of every panel in the main area: title, one line of what it is, actions at the right, list and detail. */
+/**
+ * The frame of every panel in the main area: title, a one-line description, actions at the right, list and
+ * detail.
+ */
 import { useEffect, useRef } from 'react';
 import type { ReactNode, RefObject } from 'react';
 
@@ -11,7 +14,7 @@ interface PanelFrameProps {
   notice?: ReactNode;
   list: ReactNode;
   detail: ReactNode;
-  /** In a narrow panel there is room for one: the detail while something is chosen. */
+  /** A narrow panel has room for one: the detail while something is chosen. */
   showsDetail: boolean;
 }
 
@@ -41,7 +44,9 @@ export function PanelFrame(props: PanelFrameProps): JSX.Element {
   );
 }
 
-/** In a narrow panel one part takes the place of the other: the keyboard goes along, and is not left in what is gone. */
+/**
+ * In a narrow panel one part replaces the other: the focus moves along instead of staying in the hidden part.
+ */
 function useKeptFocus(showsDetail: boolean): RefObject<HTMLDivElement> {
   const frame = useRef<HTMLDivElement>(null);
   const before = useRef(showsDetail);

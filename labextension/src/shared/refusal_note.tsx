@@ -1,11 +1,11 @@
-/** Why what a person asked for was not done, until they dismiss it or ask for something else. */
+/** Why the user's last action failed, until it is dismissed or another action starts. */
 import { closeIcon } from '@jupyterlab/ui-components';
 
 import { IconButton } from './icon_button';
 import { useUi } from './ui_context';
 
 interface RefusalNoteProps {
-  /** null where nothing was refused. */
+  /** null if nothing was refused. */
   reason: string | null;
   dismiss: () => void;
   hook: string;

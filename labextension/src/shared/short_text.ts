@@ -1,10 +1,10 @@
-/** Long texts and paths by the part that tells them apart. */
+/** Shortens long texts and paths to their distinctive part. */
 
 export function fileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** The first line that says something. */
+/** The first non-empty line. */
 export function firstLine(text: string): string {
   return (
     text

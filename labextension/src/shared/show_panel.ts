@@ -4,8 +4,8 @@ import type { WidgetTracker } from '@jupyterlab/apputils';
 import type { Widget } from '@lumino/widgets';
 
 /**
- * `isLab`: the main area takes more than one document. Notebook 7's takes the notebook alone and leaves out what else is
- * added, so there it is the right sidebar, beside the chat.
+ * `isLab`: the main area holds more than one document. Notebook 7's holds only the notebook and ignores
+ * anything else, so there the panel goes to the right sidebar, beside the chat.
  */
 export async function showPanel<T extends Widget>(
   { shell }: JupyterFrontEnd,

@@ -1,9 +1,9 @@
 /**
- * A diff of two sources as one read-only text, drawn by CodeMirror in JupyterLab's own colours. It is loaded when the
- * first diff is opened.
+ * A diff of two sources as one read-only text, drawn by CodeMirror in JupyterLab's own colours. It is loaded
+ * when the first diff is opened.
  *
- * CodeMirror marks fewer invisible characters than there are, and none in lines that are gone, so the marks are in the
- * texts themselves.
+ * CodeMirror marks fewer invisible characters than there are, and none in lines that are gone, so the marks
+ * are in the texts themselves.
  */
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';

@@ -1,4 +1,4 @@
-/** Makes links of what a drawn text names: lines of memory, cells. It changes nothing else in the text. */
+/** Turns references to memory lines and cells in a drawn text into links. */
 import { cellParts, hasCell } from './cell_references';
 import { citedParts, hasCitation } from './citations';
 import type { TargetNotebook } from '../features/chat/target_notebook';
@@ -13,10 +13,10 @@ interface TextLink {
 
 type Links = (text: string) => readonly (string | TextLink)[];
 
-/** Which notebook a text means that says these words; null where that is not known. */
+/** Which notebook a text with these words refers to; null if unknown. */
 export type NotebookOf = (words: string) => TargetNotebook | null;
 
-/** What stands in a link or in a block of code already is left as it is. `source` is the text that was drawn. */
+/** Text inside links and code blocks is left as it is. `source` is the text that was drawn. */
 export function linkNames(root: HTMLElement, source: string, ui: Ui, notebookOf?: NotebookOf): void {
   const notebook = ui.showCell && hasCell(source) ? notebookOf?.(source) : null;
   const wanted = [
@@ -58,7 +58,7 @@ function memoryLinks({ trans, openMemory }: Ui): Links {
     );
 }
 
-/** To the very cell where its id is known, else to whatever stands in its place by then. */
+/** To the exact cell if its id is known, else to the cell at its place by then. */
 function cellLinks({ trans, showCell }: Ui, { path, cellIds }: TargetNotebook): Links {
   return text =>
     cellParts(text).map(part => {
@@ -74,7 +74,7 @@ function cellLinks({ trans, showCell }: Ui, { path, cellIds }: TargetNotebook): 
     });
 }
 
-/** A link and no button: it breaks over lines with the words around it. */
+/** A link, not a button: it breaks over lines with the words around it. */
 function anchor({ words, hook, title, open }: TextLink): HTMLElement {
   const node = document.createElement('a');
   node.href = '#';

@@ -1,4 +1,4 @@
-/** What every part of the view may use without being handed it: words, rendering, and a way into the notebook. */
+/** What every part of the view can use without props: words, rendering, and access to the notebook. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { createContext, useContext } from 'react';
 
@@ -10,18 +10,22 @@ import type { Rendering } from '../rendering/rendering';
 export interface Ui {
   trans: TranslationBundle;
   rendering: Rendering;
-  /** Put code into a new cell below the active one of the notebook in front; null when there is no notebook. */
+  /**
+   * Puts code into a new cell below the active one of the notebook in front; null if there is no notebook.
+   */
   insertCode: ((code: string) => void) | null;
   copy: (text: string) => void;
-  /** Bring a cell into view, by its id or by its place, counted from 1; absent where this page shows no notebooks. */
+  /** Scrolls to a cell by its id or by its place, counted from 1; absent if this page shows no notebooks. */
   showCell?: (path: string, cell: string | number) => void;
-  /** Open a file in JupyterLab by the path that a tool of the session's agent has for it; absent where none can be. */
+  /**
+   * Opens a file in JupyterLab by the path that the session agent's tools use; absent if none can be opened.
+   */
   openFile?: (path: string) => void;
-  /** What can be done about what the session's agent remembers; absent where a note is only read. */
+  /** The actions on what the session's agent remembers; absent if notes are read-only. */
   memory?: MemoryActions;
-  /** Open lines of the session's agent's memory in the memory panel; absent where there is none. */
+  /** Opens lines of the session agent's memory in the memory panel; absent if there is none. */
   openMemory?: (citation: Citation) => void;
-  /** How the feature of a tool shows what a call gave back; null for the output as it is. */
+  /** How a tool's feature shows the result of a call; null for the output as it is. */
   toolResult?: ShowResult;
 }
 

@@ -1,9 +1,9 @@
-/** Keeps the part that was asked for in the middle of what is seen while more is still being drawn around it. */
+/** Keeps the requested part in the middle of the view while more is still being drawn around it. */
 import { useEffect, useRef } from 'react';
 
 const SETTLE_MS = 1500;
 
-/** For the element around it; `asked` is anew whenever it is asked for. Until a person scrolls by themselves. */
+/** For the surrounding element, until the user scrolls; `asked` is a new value with every request. */
 export function useKeptInSight<T extends HTMLElement>(asked: unknown): React.RefObject<T> {
   const root = useRef<T>(null);
   useEffect(() => {

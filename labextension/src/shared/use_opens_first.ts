@@ -1,21 +1,24 @@
-/** Enter in a search opens the best that was found for what was typed, also where it comes before the answer. */
+/**
+ * Enter in a search opens the best result for what was typed, even if it is pressed before the answer
+ * arrives.
+ */
 import { useEffect, useState } from 'react';
 import type { KeyboardEvent } from 'react';
 
 interface Search<T> {
   query: string;
-  /** What the results are an answer to; null where there are none. */
+  /** The query that the results answer; null if there are none. */
   searched: string | null;
-  /** What was searched for in vain, where the newest search has failed. */
+  /** The query that failed, if the newest search has failed. */
   failed: string | null;
   results: readonly T[];
   open: (result: T) => void;
 }
 
 interface OpensFirst {
-  /** For the field; a key that ends the composition of a character is none of ours. */
+  /** For the field; a key that ends the composition of a character is ignored. */
   onKey: (event: KeyboardEvent) => void;
-  /** More was typed, or a person has turned to another place. */
+  /** More was typed, or the user has moved elsewhere. */
   callOff: () => void;
 }
 
@@ -31,7 +34,7 @@ export function useOpensFirst<T>({ query, searched, failed, results, open }: Sea
         open(results[0]);
       }
     } else if (failed === query) {
-      setIsWanted(false); // the answer to another try must open nothing any more
+      setIsWanted(false); // the answer to another attempt must no longer open anything
     }
   }, [isWanted, searched, failed, query, results, open]);
   return {

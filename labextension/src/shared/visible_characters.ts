@@ -1,6 +1,6 @@
 /**
- * What a text hides from whoever reads it: what cannot be seen, odd spaces, letters that pass for others. Pure. The
- * server does the same with the same tables (onyx_jupyter/security/visible_characters.py).
+ * What a text hides from its reader: invisible characters, odd spaces, look-alike letters. Pure. The server
+ * does the same with the same tables (onyx_jupyter/security/visible_characters.py).
  */
 import {
   EMOJI,
@@ -16,14 +16,14 @@ import {
 
 export type MarkKind = 'invisible' | 'space' | 'look_alike';
 
-/** A place where a mark has to stand: one character, or the same one `count` times. */
+/** A place that needs a mark: one character, or the same one `count` times. */
 export interface CharacterMark {
   readonly kind: MarkKind;
   readonly character: string;
   readonly count: number;
   /** `U+202E`. */
   readonly label: string;
-  /** `right-to-left override`; of a look-alike the character that it passes for. */
+  /** `right-to-left override`; for a look-alike, the character that it passes for. */
   readonly name: string;
 }
 
@@ -52,7 +52,9 @@ const is = {
   greek: new RegExp(`^${ranges(GREEK, 'u').source}+$`, 'u')
 };
 
-/** The text in pieces. Emoji, accents, prose in any script and joiners in Arabic and Indic words have no mark. */
+/**
+ * The text in pieces. Emoji, accents, prose in any script, and joiners in Arabic and Indic words get no mark.
+ */
 export function visiblePieces(text: string): Piece[] {
   if (PLAIN.test(text)) {
     return text === '' ? [] : [text];
@@ -66,7 +68,7 @@ export function visiblePieces(text: string): Piece[] {
   let past = 0;
   for (const at of [...kinds.keys()].sort((one, other) => one - other)) {
     if (at < past) {
-      continue; // one of several that are one mark
+      continue; // part of a run that is one mark
     }
     if (at > past) {
       pieces.push(text.slice(past, at));
@@ -84,7 +86,7 @@ export function visiblePieces(text: string): Piece[] {
   return pieces;
 }
 
-/** The text with `⟨U+202E⟩` in each such place, where nothing but text can be shown. */
+/** The text with `⟨U+202E⟩` in each such place, for places that can only show text. */
 export function withMarks(text: string): string {
   return visiblePieces(text)
     .map(piece =>
@@ -95,7 +97,7 @@ export function withMarks(text: string): string {
     .join('');
 }
 
-/** What to tell of a text beside itself, as the server does of an approval. */
+/** The warnings about a text, the same as the server's for an approval. */
 export function cautionsIn(text: string): Array<'invisible' | 'look_alike'> {
   const kinds = new Set(
     visiblePieces(text).map(piece =>
@@ -128,7 +130,7 @@ function invisible(text: string): number[] {
   );
 }
 
-/** Whether it is a part of an emoji, or of a word whose letters it joins. */
+/** Whether it is part of an emoji, or of a word whose letters it joins. */
 function joins(text: string, at: number): boolean {
   const [character, before, after] = [text[at], characterBefore(text, at), characterAt(text, at + 1)];
   if (character === '\ufe0e' || character === '\ufe0f') {
@@ -144,7 +146,7 @@ function joins(text: string, at: number): boolean {
   return character === '\u200d' && is.emoji.test(base) && is.emoji.test(after);
 }
 
-/** The wide space of Chinese and Japanese prose is none where it stands beside their characters. */
+/** The wide space of Chinese and Japanese prose is not odd beside their characters. */
 function oddSpaces(text: string): number[] {
   const isWide = (character: string) => is.wide.test(character);
   return places(text, find.spaces).filter(
@@ -152,7 +154,7 @@ function oddSpaces(text: string): number[] {
   );
 }
 
-/** In a word that is Latin otherwise, and signs between Latin letters. */
+/** In a word that is otherwise Latin, and signs between Latin letters. */
 function lookAlikes(text: string): number[] {
   const found = places(text, find.signs).filter(at => {
     const sides = [characterBefore(text, at), characterAt(text, at + 1)];

@@ -1,6 +1,6 @@
 /**
- * Text exactly as it is: what cannot be seen, and letters that pass for others, stand as marks that no text can fake.
- * A mark is copied as what one sees of it, so that nothing deceives where it is pasted.
+ * Text exactly as it is: invisible characters and look-alike letters appear as marks that no text can fake. A
+ * mark is copied as it is displayed, so that nothing deceives where it is pasted.
  */
 import { Fragment, memo } from 'react';
 
@@ -10,7 +10,7 @@ import { useUi } from './ui_context';
 
 const RIGHT_TO_LEFT =
   '\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufeff\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}';
-/** Words of such a script, which keep their own order and move nothing around them. */
+/** Words of such a script, which keep their own order and don't reorder the text around them. */
 const WORDS = new RegExp(`([${RIGHT_TO_LEFT}](?:[${RIGHT_TO_LEFT} ]*[${RIGHT_TO_LEFT}])?)`, 'u');
 
 export const VisibleText = memo(function VisibleText({ text }: { text: string }): JSX.Element {

@@ -1,6 +1,8 @@
 import { VisibleText } from './visible_text';
 
-/** A sentence in which what stands between backticks is code. It shows every other character as it is, or as a mark. */
+/**
+ * A sentence in which text between backticks is code. Every other character is shown as it is, or as a mark.
+ */
 export function Words({ text }: { text: string }): JSX.Element {
   return (
     <span className="onyx-Words">
@@ -17,7 +19,7 @@ export function Words({ text }: { text: string }): JSX.Element {
   );
 }
 
-/** Every other piece is code. A backtick that stands inside of a word is part of a command: then nothing is cut. */
+/** Every other piece is code. A backtick inside a word is part of a command: then nothing is split. */
 export function codeIn(text: string): readonly string[] {
   const pieces = text.split(/(?<![^\s“(])`([^`]+)`(?=[\s,.”)]|$)/);
   return pieces.some(piece => piece.includes('`')) ? [text] : pieces;

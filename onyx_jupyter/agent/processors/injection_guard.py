@@ -1,4 +1,4 @@
-"""Fences what a tool gave back before a model reads it. It never drops a text for what it says."""
+"""Fences tool results before a model reads them. No text is dropped because of its content."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from onyx_jupyter.security.external_content import Fences, plainly
 
 
 class InjectionGuard(Processor):
-    """Every result gets a fence around all that the tool does not declare to be Onyx's own words or the person's.
+    """Puts a fence around everything in a result that the tool does not declare as Onyx's own words or the person's.
 
-    A tool that declares nothing has its whole result fenced. The boundary follows from the text and a random key of
-    this run: a page that was shown an earlier boundary gets another one, and a result that comes again unchanged is
-    still seen to be the same. The fence is part of what is written down, so later requests repeat it byte for byte.
+    A tool that declares nothing has its whole result fenced. The boundary is derived from the text and a random key of
+    this run: a page that has seen an earlier boundary gets a different one, and an unchanged result is still recognised
+    as the same. The fence is saved with the result, so later requests repeat it byte for byte.
     """
 
     def __init__(self, key: bytes | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Keeps what stands between `<internal>` and `</internal>` from people. It never looks at tool calls or results."""
+"""Hides text between `<internal>` and `</internal>` from people. Tool calls and results are not filtered."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _NAMED_TAG = re.compile(rf"</?{INTERNAL}", re.IGNORECASE)
 
 
 class InternalTags(Processor):
-    """Hides tagged text while it streams, so it comes into no delta, no final and no transcript."""
+    """Hides tagged text while it streams, so that it appears in no delta, final or transcript."""
 
     def text_filter(self) -> TextFilter:
         return InternalTagFilter()
 
 
 class InternalTagFilter:
-    """Lets pass what is outside the tags, however the pieces are cut.
+    """Passes text outside the tags, however the pieces are split.
 
-    Tags nest; one that is never closed hides everything to the end. A tag that fills a code span (`<internal>` in a
-    sentence about it) is shown; in a code block it is a tag like anywhere else.
+    Tags nest; an unclosed one hides everything to the end. A tag that fills a code span (`<internal>` in a sentence
+    about it) is shown; in a code block it is a tag as anywhere else.
     """
 
     def __init__(self) -> None:
-        self._held = ""  # a tag, or what may become one, until the character behind it is known
+        self._held = ""  # a tag, or what may become one, until the next character is known
         self._ticks = 0  # backticks before it on the same line
         self._behind_tick = False
         self._depth = 0
@@ -45,7 +45,7 @@ class InternalTagFilter:
         return self._without_gap(self._outside(buffer[:cut]))
 
     def finish(self) -> str:
-        """What was held back and is no tag after all; a tag that lacks only its end stays hidden."""
+        """Returns what was held back but is not a tag; a tag that only lacks its end stays hidden."""
         held, self._held = self._held, ""
         return "" if _NAMED_TAG.match(held) else self._without_gap(self._pass(held))
 
@@ -75,7 +75,7 @@ class InternalTagFilter:
         return ""
 
     def _without_gap(self, text: str) -> str:
-        """No blank lines in front where the answer began with something hidden."""
+        """Removes leading blank lines if the answer began with something hidden."""
         if not self._has_shown:
             text = text.lstrip() if self._has_hidden else text
             self._has_shown = bool(text.strip())

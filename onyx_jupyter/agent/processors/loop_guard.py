@@ -1,4 +1,4 @@
-"""Points calls that lead nowhere out to the model, and ends the run where that does not help. It blocks no call."""
+"""Warns the model about calls that make no progress, and ends the run if that does not help. It blocks no call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN_CHARS = 120
 
 
 class LoopGuard(Processor):
-    """Stands last among those that look at results: it judges and marks what the model really gets."""
+    """Comes last among the processors that examine results, to judge and mark what the model really gets."""
 
     def __init__(self, config: LoopDetectionConfig) -> None:
         self._config = config
@@ -32,7 +32,7 @@ class LoopGuard(Processor):
             self._look(call, replace(result, output=result.output.partition(_WARNING)[0]))
 
     async def before_model(self, request: ModelRequest) -> ModelRequest:
-        """What a person newly says is a new beginning."""
+        """A new message from a person restarts the detection."""
         asked = next((message.content for message in reversed(request.messages) if message.role == "user"), "")
         if self._asked not in (None, asked):
             self._detector = LoopDetector(self._config.window)
@@ -53,7 +53,7 @@ class LoopGuard(Processor):
         return self._detector.add(call, result, is_known=is_known, changes=is_known and self._changes(call))
 
     def _changes(self, call: ToolCall) -> bool:
-        """Whether this very call may have changed something: looking at a process does not, typing into it does."""
+        """Whether this particular call may have changed something: viewing a process does not, typing into it does."""
         try:
             tool, arguments = self._tools.validate(call)
         except InvalidArguments:

@@ -1,4 +1,4 @@
-"""Keeps secrets from the model and from whoever reads its answers. It never decides what a secret is."""
+"""Keeps secrets from the model and from the readers of its answers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _KEPT = "redacted"
 
 
 class SecretFilter(Processor):
-    """Puts a mark in the place of every secret that goes by.
+    """Replaces every secret with a mark.
 
-    The same message always becomes the same one, so a request keeps the beginning of the one before.
+    The same message always gives the same result, so each request starts like the one before.
     """
 
     def __init__(self, secrets: SecretsFilter) -> None:
         self._secrets = secrets
-        self._known: dict[str, str] = {}  # a conversation is sent again with every step, and most of it is long known
+        self._known: dict[str, str] = {}  # every step sends the conversation again, most of it unchanged
 
     async def before_model(self, request: ModelRequest) -> ModelRequest:
         system = await off_the_loop(self._text, request.system)
@@ -42,7 +42,7 @@ class SecretFilter(Processor):
         return await off_the_loop(self._message, message)
 
     def _message(self, message: Message) -> Message:
-        """Kept with the message for all runs that send it again, until other secrets are known."""
+        """Cached with the message for all runs that send it again, until the known secrets change."""
         secrets, redacted = message.kept.get(_KEPT, (None, None))
         if secrets is not self._secrets:
             made = self._redacted(message)

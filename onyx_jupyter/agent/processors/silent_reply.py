@@ -1,4 +1,4 @@
-"""Lets an answer that is exactly the silent token end its turn without a message. It never shortens others."""
+"""Lets an answer that is exactly the silent token end its turn without a message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class SilentReply(Processor):
 
 
 class SilentReplyFilter:
-    """Gives everything that it held as soon as the answer is seen to be another one."""
+    """Releases everything it held back once the answer turns out not to be the token."""
 
     def __init__(self) -> None:
         self._held = ""

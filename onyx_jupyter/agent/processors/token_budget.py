@@ -1,4 +1,4 @@
-"""Ends a run that has spent its tokens, before the next model call. It never cuts an answer that is under way."""
+"""Ends a run that has spent its tokens, before the next model call. An answer in progress is not cut off."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from onyx_jupyter.protocols import ModelRequest
 
 
 class TokenBudget(Processor):
-    """Counts what the providers report, input and output; after a restart it goes on with what was spent before.
+    """Counts input and output tokens as reported by the providers, including those spent before a restart.
 
-    What the runs have spent that this one started counts, too, and each of them ends where all is spent.
+    Tokens spent by child runs count as well, and each child ends when the budget is spent.
     """
 
     def __init__(self, max_tokens: int) -> None:

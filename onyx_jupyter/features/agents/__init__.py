@@ -1,1 +1,1 @@
-"""The agents of one server, each with its folder, memory, tools and allowed paths."""
+"""The server's agents, each with its folder, memory, tools and allowed paths."""

@@ -1,4 +1,4 @@
-"""The agents of one server."""
+"""The server's agents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def make(parts: Parts) -> Built:
         await toolsets.of(agents.agent(None))
 
     async def health() -> Components:
-        """Nothing where there is nothing to do. What is wrong with a toolset is known when it was asked."""
+        """Empty if all is well. Queries the toolsets first, because their problems are only known afterwards."""
         await toolsets.of(agents.agent(None))
         if not (problems := toolsets.problems()):
             return {}

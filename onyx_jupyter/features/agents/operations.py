@@ -1,4 +1,4 @@
-"""`agents.list`: who can be talked to."""
+"""`agents.list`: the agents that the user can talk to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents as the wire has them."""
+"""Agents on the socket."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What waits for a yes, and what was allowed for good."""
+"""Pending approvals and permanent grants."""

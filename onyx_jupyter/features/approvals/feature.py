@@ -1,4 +1,4 @@
-"""What waits for a yes, and what was allowed for good."""
+"""Pending approvals and permanent grants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`exec.*`, `approvals.list`, `grants.*`: what waits for a person, the person's answer, what that allows for good."""
+"""`exec.*`, `approvals.list`, `grants.*`: pending approvals, the user's answers, and permanent grants."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def deny(params: ExecDenyParams, caller: Caller) -> dict[str, Any]:
 
 
 async def list_approvals(params: ApprovalsListParams, caller: Caller) -> dict[str, Any]:
-    """Unredacted: this is what the person decides about."""
+    """Unredacted, because the user decides on exactly this content."""
     pending = [(item.request, item.session_key) for item in caller.get(APPROVALS).pending(params.session_key)]
     if params.session_key is not None:
         heard = caller.get(STREAMS).heard(params.session_key)

@@ -1,1 +1,1 @@
-"""Sessions, and the messages in them."""
+"""Sessions and their messages."""

@@ -1,4 +1,4 @@
-"""The one door for messages, whoever sends them, and what a conversation is told of. It runs and keeps nothing."""
+"""The single entry point for messages from any sender, and the session updates that are broadcast."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IN_SIDEBAR = RunOrigin()
 
 @dataclass(frozen=True)
 class Conversations:
-    """Made of what a message passes on its way; `follow` has the index follow what is said."""
+    """The services that a message passes through; `follow` makes the index follow the conversations."""
 
     configured: Configured
     agents: Agents
@@ -40,7 +40,7 @@ class Conversations:
     meta: MessageMeta
 
     async def create_session(self, agent_id: str | None, title: str | None, model: str | None) -> str:
-        """The new session's key. Raises: NotFound, StorageError, InvalidRequest (a model that is not allowed)."""
+        """Returns the new session's key. Raises: NotFound, StorageError, InvalidRequest (model not allowed)."""
         self.configured.check_model(model)
         transcript = await self.sessions.create(self.agents.agent(agent_id).config.id, title, model)
         self._announce(transcript)
@@ -48,11 +48,11 @@ class Conversations:
         return transcript.session_key
 
     def opened(self, session_key: str) -> None:
-        """A person turns to this session."""
+        """Called when the user opens this session."""
         self.opened_session.tell(session_key)
 
     def session_info(self, session_key: str, summary: Summary) -> dict[str, Any]:
-        """A session's metadata as the wire has it."""
+        """A session's metadata in wire format."""
         return session_info(session_key, summary, self.runs.activity(session_key))
 
     async def send(
@@ -67,11 +67,11 @@ class Conversations:
         when_busy: WhenBusy | None = None,
         origin: RunOrigin = IN_SIDEBAR,
     ) -> Sent:
-        """Which run will answer; the message is on disk when this returns.
+        """Returns the run that will answer; the message is on disk when this returns.
 
         `tool_mode` says whether the model proposes cells (cell) or calls tools (tools); None leaves it to its provider.
-        `context` names what goes along, in the wire's words; it is read now. `when_busy` says what happens where a run
-        goes on (the configuration's choice where None).
+        `context` lists the attached items in wire format; they are read now. `when_busy` says what happens if a run is
+        already in progress (None: as configured).
 
         Raises: NotFound, SessionBusy, StorageError; InvalidRequest for a model or mode that is not allowed here.
         """
@@ -97,16 +97,16 @@ class Conversations:
     async def preview_context(
         self, session_key: str | None, items: Sequence[Mapping[str, Any]], model: str | None
     ) -> list[dict[str, Any]]:
-        """What the model would get of these items, were they sent now. Raises: NotFound, StorageError."""
+        """What the model would get for these items if they were sent now. Raises: NotFound, StorageError."""
         transcript = await self.sessions.get(session_key) if session_key else None
         return await self.context.read(transcript, items, model)
 
     async def abort(self, run_id: str) -> bool:
-        """Stops the run within a second; False where it does not go on any more."""
+        """Stops the run within a second; returns False if it has already ended."""
         return await self.runs.abort(run_id, self.sessions.get)
 
     def changed(self, transcript: SessionTranscript) -> None:
-        """A run of it has begun or ended."""
+        """Called when a run of this session has begun or ended."""
         self._announce(transcript)
 
     def _announce(self, transcript: SessionTranscript) -> None:
@@ -115,7 +115,7 @@ class Conversations:
         self.search.changed()
 
     def _allowed_mode(self, wished: str | None) -> str | None:
-        """As wished; where nothing was wished and Agent mode is not allowed, the next stricter one, told by name."""
+        """The requested mode; if none was requested and Agent mode is not allowed, the next stricter one by name."""
         ceiling = self.configured.ceiling
         if wished is None:
             standard = ceiling.mode(mode_of({}))

@@ -1,4 +1,4 @@
-"""The data of every event on the socket."""
+"""The data of the conversation events on the socket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions and the messages in them: two features, since the runs between them search in the one and use the other."""
+"""Sessions and their messages, as two features: runs depend on session search, and conversations depend on runs."""
 
 from __future__ import annotations
 

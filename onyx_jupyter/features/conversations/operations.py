@@ -1,4 +1,4 @@
-"""`chat.*`: send, read back, stop."""
+"""`chat.*`: send messages, read the history, stop a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The other sessions of an agent, as one of its runs may reach them. It never shows those of another agent."""
+"""A run's access to the other sessions of its agent. It never exposes the sessions of another agent."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
-# What is asked here stands in this session too, and answers best.
+# Extra hits to request: this session holds the question too, so its own turns rank highest and are dropped.
 _OWN_TURNS = 5
 
 
 class Send(Protocol):
-    """The one door for messages."""
+    """Sends a message, as `Conversations.send` does."""
 
     async def __call__(self, session_key: str, message: str, *, when_busy: WhenBusy, origin: RunOrigin) -> Sent: ...
 
 
 class OtherSessions:
-    """Implements `protocols.Sessions` for one run, which answers `message` in the session `session_key`."""
+    """Implements `protocols.Sessions` for one run, the one that answers `message` in the session `session_key`."""
 
     def __init__(
         self, store: SessionStore, search: SessionSearch, send: Send, agent_id: str, session_key: str, message: Entry
@@ -80,13 +80,13 @@ class OtherSessions:
         sent = await self._send(
             session_key,
             message,
-            when_busy="followup",  # never into what a person has going there
+            when_busy="followup",  # never joins a run that the user has in progress there
             origin=RunOrigin.of_session(sender, interactive=self._message.origin.interactive),
         )
         return sent.run_id
 
     async def _open(self, session_key: str) -> SessionTranscript:
-        """Says the same of another agent's session as of one that does not exist."""
+        """Reports another agent's session as if it did not exist."""
         transcript = await self._store.get(session_key)
         if summarise(transcript.entries).agent_id != self._agent_id:
             raise NotFound(f"There is no session {session_key!r}. sessions_list shows all.")

@@ -1,6 +1,6 @@
-"""Search in what was said: keeps the index in step with the conversations, and gives the turns that answer.
+"""Search over the sessions: keeps their index up to date and returns the matching turns.
 
-It begins with the first client or the first search, and never holds anybody up.
+It starts with the first client or the first search, and never blocks a caller for long.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ BEING_READ = "The sessions are still being read into the index, so words alone w
 IN_THE_NEWEST = (
     "The sessions are still being read into the index, so words alone were searched, in the newest {} of {}."
 )
-# The first answer of a new server comes first; other servers and deleted files are seen at the next look.
+# Waits so that a new server gives its first answer first. Each look finds changes by other servers and deletions.
 _FIRST_LOOK_S = 3.0
 _LOOK_S = 60.0
-# A run says one thing after another: all of it goes into the index together, for each time a whole part of the session
-# is written anew. Who searches before hurries that, and waits for it if it is not long.
+# A run appends many entries in a row. They are indexed together, because each update rewrites a whole part of the
+# session. A search triggers the update at once and waits for it, but not for long.
 _QUIET_S = 5.0
 _MOST_WAITS = 12
 _CATCH_UP_S = 1.0
-# Long turns come in several passages, and several turns of one session may answer.
+# Long turns consist of several passages, and several turns of one session may match.
 _PASSAGES_A_RESULT = 3
 
 
 @dataclass(frozen=True, slots=True)
 class SessionHit:
-    """A turn that answers; `score` is between 0 and 1, `summary` that of its session."""
+    """A matching turn; `score` is between 0 and 1, `summary` describes its session."""
 
     session_key: str
     summary: Summary
@@ -56,9 +56,9 @@ class SessionHit:
 
 @dataclass(frozen=True, slots=True)
 class SessionAnswer:
-    """The best turns first, each once, and what kept the search from being better.
+    """The matching turns, best first and each once, and a note if the search was limited in some way.
 
-    `is_whole` is False where time ran out before all was looked through that should have been.
+    `is_whole` is False if time ran out before everything was searched.
     """
 
     hits: Sequence[SessionHit]
@@ -67,7 +67,7 @@ class SessionAnswer:
 
 
 class SessionSearch:
-    """`settings` rank as those of the memory do; `redact` takes secrets out of what is indexed."""
+    """`settings` configure the ranking, as for memory search; `redact` removes secrets from what is indexed."""
 
     def __init__(
         self,
@@ -90,12 +90,12 @@ class SessionSearch:
         self._in_step = False
 
     def start(self) -> None:
-        """Begins to follow the conversations, once, in the background."""
+        """Starts following the conversations in the background; later calls do nothing."""
         if self._following is None:
             self._following = asyncio.create_task(self._keep_in_step(), name="onyx session index")
 
     def changed(self) -> None:
-        """Something was said, or a session is gone."""
+        """Called when a session has new entries or was deleted."""
         self._caught_up.clear()
         self._changed.set()
 
@@ -110,8 +110,8 @@ class SessionSearch:
     ) -> SessionAnswer:
         """`agent_id` None searches the sessions of all agents. Raises: StorageError.
 
-        `within_s` is for who searches while typing: until all is indexed, the newest sessions are looked through in
-        that time, and no longer than until the next such search.
+        `within_s` is for search as you type: until everything is indexed, the newest sessions are searched for at most
+        that long, and only until the next such search.
         """
         self.start()
         if not self._caught_up.is_set():
@@ -140,7 +140,7 @@ class SessionSearch:
         self.changed()
 
     async def _hits(self, found: Sequence[Found]) -> list[SessionHit]:
-        """Of sessions that are there still."""
+        """The hits in sessions that still exist."""
         summaries = {item.session_key: item.summary for item in await self._store.list()} if found else {}
         hits: dict[tuple[str, str], SessionHit] = {}
         for one in found:
@@ -161,7 +161,7 @@ class SessionSearch:
             except OnyxError as error:
                 self._in_step = False
                 log.warning("The sessions could not be brought into the index: %s", error)
-            except Exception:  # a search by words is better than none at all
+            except Exception:  # fall back to a search by words
                 self._in_step = False
                 log.exception("The sessions could not be brought into the index")
             if not self._changed.is_set():

@@ -1,4 +1,4 @@
-"""A session's metadata as the wire has it. It reads no transcript."""
+"""A session's metadata in wire format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sessions.*`: make, list, read and watch sessions."""
+"""`sessions.*`: create, list, read and watch sessions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOO_LATE = "There was no time to search what was said, so titles alone were."
 _CONTENT_S = 2.0
 _READING_S = 1.5
 _CONTENT_HITS = 50
-# Of a list one expects what one has typed: what is only remotely akin has no place in it.
+# The user expects a filtered list to contain what was typed, so only close matches count.
 _CONTENT_SCORE = 0.25
 
 
@@ -92,7 +92,7 @@ def _is_named(info: dict[str, Any], params: SessionsListParams) -> bool:
 
 
 async def _said(query: str, agent_id: str | None, caller: Caller) -> SessionAnswer:
-    """What was said that answers, as far as there is time: the titles are there at once."""
+    """Searches the contents within a time limit, because the titles are available at once."""
     try:
         async with asyncio.timeout(_CONTENT_S):
             return await caller.get(SESSION_SEARCH).search(
@@ -105,7 +105,7 @@ async def _said(query: str, agent_id: str | None, caller: Caller) -> SessionAnsw
 def _with_turns(
     infos: Sequence[dict[str, Any]], known: Set[str], hits: Sequence[SessionHit]
 ) -> Iterable[dict[str, Any]]:
-    """The others of which a turn answers, the best first, each with its best turn."""
+    """The sessions not in `known` that have a matching turn, best first, each with its best turn."""
     by_key = {info["sessionKey"]: info for info in infos if info["sessionKey"] not in known}
     found: dict[str, dict[str, Any]] = {}
     for hit in hits:

@@ -1,4 +1,4 @@
-"""The tools that look into the agent's other sessions and write to them. They never change what was said there."""
+"""The tools that list, search and read the agent's other sessions and send messages to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onyx_jupyter.toolsets.tool import tool
 
 MAX_SAID_CHARS = 2000
 MAX_MESSAGE_CHARS = 20_000
-# Of what a result may hold: the fence around it and the line that says what is missing want their room, too.
+# The share of a result's limit; the fence around it and the note on omitted messages need room too.
 _SHARE = 0.9
 
 
@@ -50,7 +50,7 @@ class SendArguments(Arguments):
     deferred=True,
 )
 async def sessions_list_tool(arguments: ListArguments, context: ToolContext) -> ToolResult:
-    """Names the agent's other sessions, the last used first."""
+    """Lists the agent's other sessions, most recently used first."""
     words = (arguments.query or "").casefold().split()
     sessions = [one for one in await _sessions(context).list() if _holds(one, words)]
     if not sessions:
@@ -73,7 +73,7 @@ async def sessions_list_tool(arguments: ListArguments, context: ToolContext) -> 
     deferred=True,
 )
 async def sessions_history_tool(arguments: HistoryArguments, context: ToolContext) -> ToolResult:
-    """Shows the end of another session: who said what, and which tools were called, by name alone."""
+    """Shows the end of another session: who said what, and the names of the tools called."""
     sessions = _sessions(context)
     session = await sessions.get(arguments.session_key)
     said = await sessions.said(arguments.session_key)
@@ -96,7 +96,7 @@ async def sessions_history_tool(arguments: HistoryArguments, context: ToolContex
     deferred=True,
 )
 async def sessions_search_tool(arguments: SearchArguments, context: ToolContext) -> ToolResult:
-    """Finds what was said in other sessions, by words and by meaning."""
+    """Searches other sessions by words and by meaning."""
     found, note = await _sessions(context).search(arguments.query, arguments.limit)
     notes = [f"[{note}]"] if note else []
     if not found:
@@ -130,7 +130,7 @@ async def _send_preview(arguments: SendArguments, context: ToolContext) -> ToolP
     preview=_send_preview,
 )
 async def sessions_send_tool(arguments: SendArguments, context: ToolContext) -> ToolResult:
-    """Writes into another session, where the message has a run of its own. Its answer stays there."""
+    """Sends a message to another session, where its own run answers it. The answer stays there."""
     run_id = await _sessions(context).send(arguments.session_key, arguments.message)
     return ToolResult(
         f"Sent. Run {run_id} answers it there; sessions_history shows the answer when it is done.", origin="own"
@@ -154,7 +154,7 @@ def _line(session: OtherSession) -> str:
 
 
 def _newest(said: Sequence[Said], most_chars: int) -> list[str]:
-    """As many of the last as there is room for, but at least one; in the order in which they were said."""
+    """As many of the newest messages as fit, at least one, in chronological order."""
     parts: list[str] = []
     for one in reversed(said):
         calls = f"\n(called {', '.join(one.tools)})" if one.tools else ""

@@ -1,1 +1,1 @@
-"""Files and folders as the agent reads and changes them."""
+"""Reading and changing files and folders."""

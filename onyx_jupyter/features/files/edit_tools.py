@@ -1,4 +1,4 @@
-"""The tools that write and edit files inside the allowed roots. They never touch a notebook, nor half a file."""
+"""The tools that write and edit files inside the allowed roots. They refuse notebooks and replace files atomically."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from onyx_jupyter.toolsets.tool import tool
 MAX_CONTENT_CHARS = 5_000_000
 _PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
 _CRLF = "CRLF line ends"
-_FILE, _FOLDER = 0o666, 0o777  # less the umask, as any editor's
+_FILE, _FOLDER = 0o666, 0o777  # minus the umask, as in any editor
 
 
 class WriteArguments(Arguments):
@@ -50,7 +50,7 @@ async def _write_preview(arguments: WriteArguments, context: ToolContext) -> Too
     preview=_write_preview,
 )
 async def write_tool(arguments: WriteArguments, context: ToolContext) -> ToolResult:
-    """Makes or replaces a whole file, in one step for whoever reads it meanwhile."""
+    """Creates or replaces a whole file, atomically."""
     return await asyncio.to_thread(_write, arguments, context)
 
 
@@ -77,13 +77,13 @@ async def _edit_preview(arguments: EditArguments, context: ToolContext) -> ToolP
     preview=_edit_preview,
 )
 async def edit_tool(arguments: EditArguments, context: ToolContext) -> ToolResult:
-    """Replaces one passage; encoding and line ends stay as they are."""
+    """Replaces one passage; keeps encoding and line endings."""
     return await asyncio.to_thread(_edit, arguments, context)
 
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """What an edit would do to the file as it stands."""
+    """What an edit would do to the current file."""
 
     real: Path
     state: str | None
@@ -96,7 +96,7 @@ class _Edit:
 
 def _preview_write(arguments: WriteArguments, context: ToolContext) -> ToolPreview:
     real, data = _target(arguments.path, context), _utf8(arguments.content)
-    context.memory.state(real)  # one that is too large to be kept is not written over, and nobody is asked
+    context.memory.state(real)  # raises before the approval if it is too large to keep a version of
     shown = context.paths.shown(real)
     details: dict[str, Any] = {"path": shown}
     if real.exists():
@@ -109,7 +109,7 @@ def _preview_write(arguments: WriteArguments, context: ToolContext) -> ToolPrevi
 
 
 def _replacing(arguments: WriteArguments, real: Path, size_bytes: int, context: ToolContext) -> dict[str, Any]:
-    """The change, where the old content is a text; else the whole new one and what is lost."""
+    """The diff if the old content is text; otherwise the whole new content and what is lost."""
     try:
         old = load(arguments.path, real, context.paths)
     except ToolError as error:
@@ -151,12 +151,12 @@ def _plan(arguments: EditArguments, context: ToolContext) -> _Edit:
     if arguments.old_text == arguments.new_text:
         raise InvalidArguments("`oldText` and `newText` are the same: nothing would change.")
     real = _target(arguments.path, context)
-    state = context.memory.state(real)  # before the text: what is saved in between is found
+    state = context.memory.state(real)  # before reading the text, so that a save in between is detected
     content = load(arguments.path, real, context.paths)
     try:
         replaced = replace_once(content.text, arguments.old_text, arguments.new_text)
     except NotOnce as error:
-        if holds_credentials(arguments.path, real):  # what stands there instead is what reading it asks about
+        if holds_credentials(arguments.path, real):  # the error would show contents that need an approval to read
             raise NotOnce("oldText does not stand there exactly once. Read the file first, which asks.") from error
         raise
     return _Edit(
@@ -171,7 +171,7 @@ def _plan(arguments: EditArguments, context: ToolContext) -> _Edit:
 
 
 def _target(path: str, context: ToolContext) -> Path:
-    """The real path of a file that may be changed. Raises: ToolError."""
+    """Returns the real path of a file that may be changed. Raises: ToolError."""
     real = context.paths.resolve(path)
     if is_notebook(path, real):
         raise ToolError(
@@ -184,7 +184,7 @@ def _target(path: str, context: ToolContext) -> Path:
 
 
 def _store(path: str, real: Path, data: bytes, state: str | None, context: ToolContext) -> None:
-    """`state` is that of the memory file from which the content was made."""
+    """`state` is the checksum of the memory file that the new content is based on."""
     private = context.paths.in_workspace(real)
     make_mode, mode = (_PRIVATE_FOLDER, _PRIVATE_FILE) if private else (_FOLDER, _FILE)
     try:
@@ -207,7 +207,7 @@ def _utf8(text: str) -> bytes:
 
 
 def _changed_ends(old: str, new: str) -> str:
-    """What a diff of lines does not show."""
+    """Describes changed line endings, which a line diff does not show."""
     before, after = _ends(old), _ends(new)
     if before == after or not after:
         return ""

@@ -1,4 +1,4 @@
-"""Files and folders as the agent reads and changes them."""
+"""Reading and changing files and folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the file tools say and know about paths, and what is asked before some are read. It opens nothing."""
+"""What the file tools know about paths, and the approval needed before credential files are read."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PATH = "As in the file browser."
 
 
 def is_notebook(path: str, real: Path) -> bool:
-    """By either name, so that a link does not hide it."""
+    """Checks both names, so that a link does not hide a notebook."""
     return path.lower().rstrip("/ ").endswith(".ipynb") or real.suffix.lower() == ".ipynb"
 
 
 def notebook_path(real: Path, context: ToolContext) -> str | None:
-    """The path under which the notebook tools know it; None where it is no notebook, or out of their reach."""
+    """The path that the notebook tools use; None if it is not a notebook or out of their reach."""
     if real.suffix.lower() != ".ipynb":
         return None
     try:
@@ -31,16 +31,16 @@ def notebook_path(real: Path, context: ToolContext) -> str | None:
 
 
 class Writer(TypedDict):
-    """What a result says of who wrote its text."""
+    """The result fields that say who wrote its text."""
 
     origin: Origin
     external: str
 
 
 def written_by(real: Path, context: ToolContext) -> Writer:
-    """Who wrote the text there: the agent's own files were noted before, all others are anybody's.
+    """Who wrote the text at this path: files in the agent's workspace are its own, all others count as outside text.
 
-    Of a folder it is the texts below, so one that holds what tools brought in is not the agent's own.
+    For a folder this covers everything below it, so a folder that contains tool results is not the agent's own.
     """
     results = context.paths.workspace / "results"
     own = context.paths.in_workspace(real) and results not in (real, *real.parents) and real not in results.parents
@@ -48,14 +48,14 @@ def written_by(real: Path, context: ToolContext) -> Writer:
 
 
 def reading_risk(path: str, context: ToolContext) -> Risk:
-    """That of reading the file at that path: what credentials it holds go to the model. Raises: PathNotAllowed."""
+    """The risk of reading that file; its credentials would go to the model. Raises: PathNotAllowed."""
     real = context.paths.resolve(path)
     is_file = real.exists() and not real.is_dir()
     return "network" if is_file and holds_credentials(path, real) else "read"
 
 
 def reading_preview(tool: str, path: str, context: ToolContext) -> ToolPreview:
-    """The question before a file of credentials is read. Raises: PathNotAllowed."""
+    """The preview for the approval to read a credential file. Raises: PathNotAllowed."""
     shown = context.paths.shown(context.paths.resolve(path))
     return ToolPreview(
         summary=f"Read {shown}",

@@ -1,4 +1,4 @@
-"""The tools that look at files and folders inside the allowed roots. They never change anything."""
+"""The tools that read files and list folders inside the allowed roots."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ async def _read_risk_here(arguments: ReadArguments, context: ToolContext) -> Ris
     risk_here=_read_risk_here,
 )
 async def read_tool(arguments: ReadArguments, context: ToolContext) -> ToolResult:
-    """Gives a text with its line numbers, a picture as a picture, and says of anything else what it is.
+    """Returns text with line numbers, an image as an image, and for anything else only its type.
 
-    Each line stands behind its number and a tab, as `cat -n` writes it: the number is for pointing, the rest is the
-    line's exact text, fit for `edit`.
+    Each line is prefixed with its number and a tab, as in `cat -n`; the rest is the line's exact text, as `edit`
+    needs it.
     """
     return await asyncio.to_thread(_read, arguments, context)
 
@@ -77,7 +77,7 @@ class ListArguments(Arguments):
     family="fs",
 )
 async def list_tool(arguments: ListArguments, context: ToolContext) -> ToolResult:
-    """One folder, not those below it."""
+    """Lists one folder, without its subfolders' contents."""
     return await asyncio.to_thread(_list, arguments.path or "", context)
 
 
@@ -167,7 +167,7 @@ def _list(path: str, context: ToolContext) -> ToolResult:
 
 
 def _described(entry: os.DirEntry[str]) -> tuple[bool, str]:
-    """Whether it is a folder, and what stands behind its name."""
+    """Whether it is a folder, and the text shown after its name."""
     try:
         if entry.is_symlink():
             return False, " (link)"

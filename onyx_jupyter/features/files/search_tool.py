@@ -1,4 +1,4 @@
-"""The tool that finds lines in files by a regular expression. It never changes anything, and never runs for long."""
+"""The tool that searches files for lines matching a regular expression, with a time limit."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ async def _search_risk_here(arguments: SearchArguments, context: ToolContext) ->
     risk_here=_search_risk_here,
 )
 async def search_tool(arguments: SearchArguments, context: ToolContext) -> ToolResult:
-    """Goes through text files and the cells of notebooks, in a thread; `regex` gives up on a pattern that explodes."""
+    """Searches text files and notebook cells in a thread; `regex` gives up on a catastrophic pattern."""
     cancelled = threading.Event()
     try:
         return await asyncio.to_thread(_search, arguments, context, cancelled)
     finally:
-        cancelled.set()  # a thread cannot be ended from outside: it looks here
+        cancelled.set()  # a thread cannot be stopped from outside, so it checks this
 
 
 def _search(arguments: SearchArguments, context: ToolContext, cancelled: threading.Event) -> ToolResult:
@@ -89,7 +89,7 @@ def _search(arguments: SearchArguments, context: ToolContext, cancelled: threadi
 
 
 def _files(arguments: SearchArguments, real: Path, asking: list[Path], context: ToolContext) -> Iterator[Found]:
-    """`asking` gets those of a folder that are left out, since reading them has to be asked."""
+    """Adds to `asking` the files of a folder that are skipped because reading them needs an approval."""
     if real.is_dir() or not real.exists():
         for file in walk(real, context.paths):
             if not holds_credentials("", file.path):

@@ -1,1 +1,1 @@
-"""The documents that a person gives along."""
+"""The documents that the user has added."""

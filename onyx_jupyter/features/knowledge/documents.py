@@ -1,4 +1,4 @@
-"""The documents of one server's person, put together: index, search, folders and the web. It reads nothing itself."""
+"""Assembles the document service from its parts: index, search, folders and the web."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TOLD_PROBLEMS = 50
 
 
 class ServerKnowledge:
-    """`documents` is what everybody uses; `broadcast` tells every client of each step."""
+    """`documents` is the service itself; `broadcast` sends each step to every client."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class ServerKnowledge:
         return Fetched(answer.url, answer.status, answer.media_type, body, answer.truncated)
 
     def _is_memory(self, real: Path) -> bool:
-        """A memory file of any agent, or a folder that holds nothing else."""
+        """Whether it is a memory file of any agent, or a folder that contains only memory files."""
         workspaces = self._configured.workspaces()
         if self._memory[0] != workspaces:
             self._memory = (workspaces, [MemoryFolder(place, self._shared) for place in workspaces.values()])
@@ -102,7 +102,7 @@ class ServerKnowledge:
 
 
 def item_data(item: KnowledgeItem) -> dict[str, Any]:
-    """An item as the wire has it, with the first of its problems."""
+    """An item in wire format, with the first few of its problems."""
     names = ("item_id", "kind", "path", "title", "added_at", "state", "done", "total", "chunks")
     data = {to_camel(name): getattr(item, name) for name in names}
     problems = [{"path": one.path, "message": one.message} for one in item.problems[:_TOLD_PROBLEMS]]
@@ -111,5 +111,5 @@ def item_data(item: KnowledgeItem) -> dict[str, Any]:
 
 
 def _documents(folder: Path, guard: PathGuard) -> Iterator[Path]:
-    """Without files of credentials: what is added is found in every conversation, and nobody named these."""
+    """Skips credential files: documents can be found in every conversation, and the user did not name these."""
     return (found.path for found in walk(folder, guard) if not holds_credentials("", found.path))

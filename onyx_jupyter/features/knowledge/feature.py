@@ -1,4 +1,4 @@
-"""The documents that a person gives along."""
+"""The documents that the user has added."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`knowledge.*`: the documents that a person wants found again."""
+"""`knowledge.*`: the documents that the user has added."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def add(params: KnowledgeAddParams, caller: Caller) -> dict[str, Any]:
 
 
 async def list_items(params: NoParams, caller: Caller) -> dict[str, Any]:
-    caller.get(KNOWLEDGE).documents.look()  # what a server before this one has not read to its end goes on
+    caller.get(KNOWLEDGE).documents.look()  # resumes what a previous server did not finish reading
     return _listed(await caller.get(KNOWLEDGE).documents.items(), caller)
 
 

@@ -1,4 +1,4 @@
-"""The tools that search in the person's documents and add one. They never change a document."""
+"""The tools that search the user's documents and add one. They never change a document."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from onyx_jupyter.toolsets.tool import tool, whole_call
 
 MAX_RESULTS = 20
 _SHOWN_PROBLEMS = 20
-_SHARE = 0.8  # of what a result may have; the rest is for what JSON adds
+_SHARE = 0.8  # of a result's limit; JSON overhead needs the rest
 _SHORTEST_PASSAGE = 300
 _SUMMARY_CHARS = 70
 
@@ -52,7 +52,7 @@ class KnowledgeSearchArguments(Arguments):
     at_a_glance="{query}: the user's documents",
 )
 async def knowledge_search_tool(arguments: KnowledgeSearchArguments, context: ToolContext) -> ToolResult:
-    """Finds passages by words and meaning; what they say is text from outside."""
+    """Finds passages by words and by meaning; their text counts as external."""
     knowledge = _knowledge(context)
     answer = await knowledge.search(
         arguments.query, limit=arguments.limit, paths=arguments.paths, agent_id=context.agent_id
@@ -103,9 +103,9 @@ def _add_risk(arguments: KnowledgeAddArguments) -> Risk:
     risk_of=_add_risk,
 )
 async def knowledge_add_tool(arguments: KnowledgeAddArguments, context: ToolContext) -> ToolResult:
-    """Adds a document for good: from then on every conversation may find it, so its person is asked.
+    """Adds a document permanently. Every conversation can find it afterwards, so the user must approve.
 
-    Its reading goes on in the background where it takes longer than a tool may.
+    If reading it takes longer than a tool may run, it continues in the background.
     """
     knowledge = _knowledge(context)
     where = _where(arguments)

@@ -1,1 +1,1 @@
-"""The models that run on this machine: fetching, pausing, removing."""
+"""Models that run on this machine: download, pause, remove."""

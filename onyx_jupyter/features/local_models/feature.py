@@ -1,4 +1,4 @@
-"""The models that run on this machine."""
+"""Models that run on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`local_models.*`: fetching, pausing and removing the models that run on this machine."""
+"""`local_models.*`: download, pause and remove models that run on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models that one server can fetch for this machine: their files, the configuration, the ceiling, put together."""
+"""Downloads of local models: combines the model files, the configuration and the administrator's ceiling."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Broadcast = Callable[[str, dict[str, object]], None]
 
 
 class LocalModels:
-    """`files` is what there is; fetching asks first whether this server's administrator allows such models."""
+    """`files` are the known model files. `fetch` first checks that the administrator allows local models."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class LocalModels:
         )
 
     async def fetch(self, model_id: str) -> ModelFile:
-        """Begins to fetch a model's file, or goes on. Raises: NotFound, ModelError (refused, not_found)."""
+        """Starts or resumes the download of a model file. Raises: NotFound, ModelError (refused, not_found)."""
         if not allows_provider(self._configured.ceiling, self._configured.settings.config, LOCAL):
             raise ModelError(
                 "refused",
@@ -61,7 +61,7 @@ class LocalModels:
 
 
 def file_data(file: ModelFile) -> dict[str, Any]:
-    """A model's file as the wire has it."""
+    """A model file in wire format."""
     model = file.model
     data = {
         "id": model.id,

@@ -1,4 +1,4 @@
-"""The models that can be fetched to run on this machine, on the socket."""
+"""Downloadable models that run on this machine, on the socket."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the agents remember, its versions, and search in it."""
+"""The agents' memory, its versions, and memory search."""

@@ -1,7 +1,7 @@
-"""One consolidation: has a model look through a part of a conversation, checks what it wishes for, and has it done.
+"""One consolidation: a model reviews part of a conversation; its proposed operations are checked and carried out.
 
-It decides nothing about when. A plan stands in the transcript before any file is changed, and the note that tells of it
-only afterwards: a kill in between neither repeats a request nor forgets a change.
+The plan is written to the transcript before any file is changed, and the note about it afterwards: a kill in between
+neither repeats a request nor loses a change.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MOST_TOKENS = 24_000
 
 @dataclass(frozen=True)
 class Consolidation:
-    """What each one draws on; asked for anew, so that a changed configuration counts from the next one on."""
+    """Its inputs are looked up for each consolidation, so that a changed configuration applies to the next one."""
 
     settings: Callable[[], Settings]
     models: Callable[[], Models]
@@ -52,7 +52,7 @@ class Consolidation:
     ids: IdSource
 
     async def run(self, transcript: SessionTranscript) -> None:
-        """Looks through what no consolidation has seen yet. Raises: ModelError, StorageError, ToolError, NotFound."""
+        """Reviews what no consolidation has seen yet. Raises: ModelError, StorageError, ToolError, NotFound."""
         summary = summarise(transcript.entries)
         parts = self.agent(summary.agent_id)
         await self._finish(transcript, parts.memory)
@@ -67,7 +67,7 @@ class Consolidation:
         await self._finish(transcript, parts.memory)
 
     def can(self, parts: AgentParts, of_session: str | None) -> bool:
-        """Small models keep to no form: those are asked only where the configuration says so. No model is none."""
+        """Whether the model is suitable: small models ignore the format, so they are used only if configured."""
         settings = self.settings()
         if settings.config.memory.consolidation_model:
             return True
@@ -75,9 +75,9 @@ class Consolidation:
         return model.id != NO_MODEL and not model.light
 
     def model_for(self, parts: AgentParts, settings: Settings, of_session: str | None) -> Model:
-        """The one that the configuration names for this, else the conversation's, and only then the agent's own.
+        """The model configured for consolidation, else the conversation's, else the agent's own.
 
-        A person who chose a model for a conversation has not said that another provider may read it.
+        A user who chose a model for a conversation has not allowed another provider to read it.
         """
 
         async def as_it_is(other: Model, request: ModelRequest) -> ModelRequest:
@@ -112,20 +112,20 @@ class Consolidation:
             checks.append(said_by_a_person(turns, typed))
             return make_plan(now, wishes.operations, checks, history, version=version)
 
-        plan = await asyncio.to_thread(planned)  # a message may be of a million characters
+        plan = await asyncio.to_thread(planned)  # a message may have a million characters
         facts = {"upTo": part.up_to, "of": part.run_id, "model": asking.model.id, "note": self.ids.new()}
         await transcript.append(
             "system", "", {"kind": CONSOLIDATION, **facts, "plan": asdict(plan)}, usage=asking.usage
         )
 
     async def _finish(self, transcript: SessionTranscript, memory: MemoryFiles) -> None:
-        """Does what the newest plan says, unless a note tells already that it is done."""
+        """Carries out the newest plan, unless a note says that it is done already."""
         entry = unfinished_plan(transcript.entries)
         plan = plan_of(entry) if entry is not None else None
         if entry is None or plan is None:
             return
         outcome = await carry_out(plan, memory, "consolidation", transcript.session_key)
-        if not outcome.done and not outcome.history:  # nothing to tell; without a plan there is nothing to finish
+        if not outcome.done and not outcome.history:  # nothing to report; an entry without a plan needs no finishing
             meta = {name: entry.meta.get(name) for name in ("kind", "upTo", "of")}
             await transcript.append("system", "", meta)
             return
@@ -134,7 +134,7 @@ class Consolidation:
 
 
 class _Asking:
-    """The side request of one consolidation; `usage` is what it has cost so far."""
+    """The side request of one consolidation; `usage` is its token usage so far."""
 
     def __init__(
         self, work: Consolidation, model: Model, parts: AgentParts, settings: Settings, turns: Sequence[Turn]
@@ -147,7 +147,7 @@ class _Asking:
         self._mark = work.ids.new()[-_MARK_CHARS:]
 
     async def ask(self) -> tuple[Wishes, MemoryText]:
-        """What the model wishes for, and the file that it saw. Raises: ModelError, ToolError, StorageError."""
+        """The operations the model proposes, and the file it saw. Raises: ModelError, ToolError, StorageError."""
         await self._processors.begin(RunSoFar(ToolRegistry([]), (), Usage()))
         window = await asyncio.to_thread(lambda: self.model.context_window)
         now = await memory_text(self._parts.memory)
@@ -183,7 +183,7 @@ class _Asking:
 
 
 def _history_line(history: str, turns: Sequence[Turn], memory: MemoryFiles, checks: Sequence[Check]) -> str:
-    """A dated line on what was done; empty where nothing was, or where it says what nobody here said."""
+    """A dated line on what was done; empty if nothing was, or if the conversation does not support the line."""
     if not history:
         return ""
     wish = Operation("add", "what was done", section="History", content=history)

@@ -1,4 +1,4 @@
-"""What is remembered of a conversation once it is over, and the notes that tell of it."""
+"""What is remembered of a conversation after it ends, and the notes about it."""
 
 from __future__ import annotations
 

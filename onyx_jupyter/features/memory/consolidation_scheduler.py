@@ -1,7 +1,7 @@
-"""When a conversation is looked through for what to remember: in the background, one at a time, never during a turn.
+"""Schedules memory consolidation: in the background, one conversation at a time, never during a turn.
 
-It is due after so many messages, or when its person has turned to another one and it has been quiet for a while. What
-has failed is tried again later; what a restart cut short goes on. It never asks a model itself.
+A conversation is due after a number of messages, or when the user has opened another one and it has been quiet for a
+while. Failures are retried later; a consolidation that a restart cut short is resumed.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 
 log = logging.getLogger(__name__)
 RETRIES_S = (60.0, 300.0, 900.0, 3600.0)
-"""How long a conversation rests after each failure in a row; then until somebody speaks in it again."""
+"""Delay after each consecutive failure; after the last one, it waits for a new message in the conversation."""
 OTHER_SERVER_S = 60.0
 LEFT_BEHIND_A_DAY = 20
-"""How many that were left before a start are looked through in a day: each asks a model, perhaps a paid one."""
+"""Conversations from before a start that are consolidated per day: each calls a model, perhaps a paid one."""
 MAX_AGE_DAYS = 90
 _DAY_S = 86_400.0
 
 
 @dataclass
 class _Watched:
-    """A conversation with something that was not looked through. Moments are of the monotonic clock, in seconds."""
+    """A conversation that is not fully consolidated. Times are seconds of the monotonic clock."""
 
     quiet_since: float
     messages: int
@@ -49,7 +49,7 @@ class _Watched:
 
 
 class ConsolidationScheduler:
-    """`consolidate` does one; `is_idle` says whether no turn is in its way; `lock` keeps other servers out."""
+    """`consolidate` does one session; `is_idle` says that no turn of it is running; `lock` excludes other servers."""
 
     def __init__(
         self,
@@ -72,9 +72,9 @@ class ConsolidationScheduler:
         self._closed = False
 
     def start(self, sessions: Iterable[ListedSession]) -> None:
-        """Those that were left before a restart, the last used first, so many a day; what is old is left in peace.
+        """Queues the sessions left from before a restart, most recently used first, so many a day; skips old ones.
 
-        What was looked through in the day before the start counts for its first day.
+        Consolidations in the 24 hours before the start count towards the first day's limit.
         """
         now, begin = self._clock.now(), self._clock.monotonic()
         yesterday, oldest = timestamp(now - timedelta(days=1)), timestamp(now - timedelta(days=MAX_AGE_DAYS))
@@ -93,29 +93,29 @@ class ConsolidationScheduler:
         self.look()
 
     def touched(self, transcript: SessionTranscript) -> None:
-        """A turn in it has ended."""
+        """Called when a turn in it has ended."""
         key, part = transcript.session_key, unconsolidated(transcript.entries)
         known = self._watched.get(key, _Watched(0.0, -1))
         if part.words_of_person and known.messages != part.messages:
-            rest = known.not_before if known.failures else 0.0  # it has waited its turn; a provider that fails has not
+            rest = known.not_before if known.failures else 0.0  # ends a wait for the daily limit, not a retry delay
             now = self._clock.monotonic()
             self._watched[key] = replace(known, quiet_since=now, messages=part.messages, not_before=rest)
         self.look()
 
     def opened(self, session_key: str) -> None:
-        """A person turns to this one, and so away from the others."""
+        """Called when the user opens this session, and so leaves the others."""
         for key, watched in self._watched.items():
             watched.left = key != session_key
         self.look()
 
     def look(self) -> None:
-        """Looks anew at what is due, also when a clock has been moved on."""
+        """Checks again what is due; also needed after a clock was moved forward."""
         self._news.set()
         if self._worker is None and self._watched and not self._closed:
             self._worker = asyncio.create_task(self._work(), name="onyx memory consolidation")
 
     def next_due(self) -> tuple[float, str | None]:
-        """In how many seconds the next one is due, and which it is; None where none is."""
+        """Seconds until the next session is due, and its key; None if there is none."""
         config, now = self._config(), self._clock.monotonic()
         if not config.consolidation:
             return 0.0, None
@@ -127,7 +127,7 @@ class ConsolidationScheduler:
         return min(due, default=(0.0, None))
 
     async def close(self) -> None:
-        """Nothing is begun any more; what goes on is stopped, and the next start goes on with it."""
+        """Starts nothing more and stops what is in progress; the next start resumes it."""
         self._closed = True
         if self._worker is not None:
             self._worker.cancel()
@@ -164,12 +164,12 @@ class ConsolidationScheduler:
                 del self._watched[key]
             except OnyxError as error:
                 self._failed(key, str(error))
-            except Exception as error:  # whatever goes wrong here must not end the looking
+            except Exception as error:  # no failure may end the scheduler
                 log.exception("A conversation could not be looked through for what to remember")
                 self._failed(key, type(error).__name__)
 
     def _locked(self) -> bool:
-        """False where another server is at it."""
+        """Takes the lock; returns False if another server holds it."""
         with disk_errors("lock", Path(self._lock.lock_file)):
             try:
                 self._lock.acquire()
@@ -189,7 +189,7 @@ class ConsolidationScheduler:
         watched.not_before = self._clock.monotonic() + rest_s
 
     def _done(self, key: str, watched: _Watched, transcript: SessionTranscript) -> None:
-        """What was said meanwhile begins anew."""
+        """Removes the session, or watches it afresh if messages came in meanwhile."""
         newest = self._watched.pop(key)
         part = unconsolidated(transcript.entries)
         if newest is not watched and part.words_of_person:

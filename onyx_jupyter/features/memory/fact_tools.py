@@ -1,4 +1,4 @@
-"""The tools that keep single facts and give them up. They never end or forget what their person was not shown."""
+"""The tools that remember and forget single facts. They never end or forget a fact that the user was not shown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ForgetArguments(Arguments):
 
 
 def make_remember_tool() -> Tool[RememberArguments]:
-    """The tool, which remembers of each call that was shown to a person the fact that ends with it."""
+    """Creates the tool, which records for each previewed call the fact that it would end."""
     shown: dict[tuple[str, str], frozenset[str]] = {}
 
     async def preview(arguments: RememberArguments, context: ToolContext) -> ToolPreview:
@@ -41,7 +41,7 @@ def make_remember_tool() -> Tool[RememberArguments]:
         same = foreseen.other if foreseen.outcome == "reinforced" else None
         shown.pop(_call(context), None)
         shown[_call(context)] = frozenset({former.id} if former else ())
-        if len(shown) > _SHOWN:  # the oldest of those that were never run
+        if len(shown) > _SHOWN:  # drop the oldest call that was never run
             shown.pop(next(iter(shown)))
         details = arguments.model_dump(by_alias=True, exclude_defaults=True)
         details |= {"former": [_line(former)]} if former else {}
@@ -69,7 +69,7 @@ def make_remember_tool() -> Tool[RememberArguments]:
         preview=preview,
     )
     async def remember_tool(arguments: RememberArguments, context: ToolContext) -> ToolResult:
-        """Keeps a fact, or strengthens it where it is known. Of others it ends the one that its preview has shown."""
+        """Keeps a fact, or reinforces a known one. It ends no other fact than the one its preview showed."""
         kept = await _facts(context).remember(
             arguments.fact,
             arguments.category,
@@ -112,7 +112,7 @@ async def _forget_preview(arguments: ForgetArguments, context: ToolContext) -> T
     preview=_forget_preview,
 )
 async def forget_tool(arguments: ForgetArguments, context: ToolContext) -> ToolResult:
-    """Takes facts out of the memory; the file's versions bring them back."""
+    """Removes facts from the memory; the file's versions can restore them."""
     found = await _found(arguments, context)
     gone = await _facts(context).forget([fact.id for fact in found], session_key=context.session_key)
     lines = "\n".join(f"- {_line(fact)}" for fact in gone)
@@ -134,13 +134,13 @@ def _noted(head: str, text: str, tail: str = "") -> ToolResult:
 
 
 def _told(kept: FactKept, fact: str) -> ToolResult:
-    """What became of the fact, with a way to it."""
+    """What happened to the fact, with a link to it."""
     label = Label("remember", fact, links=(Link("memory", FACTS_FILE, fact=kept.fact.id),))
     return replace(_in_words(kept), label=label)
 
 
 def _in_words(kept: FactKept) -> ToolResult:
-    """The same for the model, and what it may have to do about others."""
+    """What happened to the fact, for the model, and what it may have to do about similar facts."""
     now, former = kept.fact, kept.former
     if kept.outcome == "changed":
         before = f"{former.id} “{former.text}”" if former else "another one"

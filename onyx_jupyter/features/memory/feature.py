@@ -1,4 +1,4 @@
-"""What the agents remember, and search in it."""
+"""The agents' memory and memory search."""
 
 from __future__ import annotations
 

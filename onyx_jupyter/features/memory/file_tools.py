@@ -1,4 +1,4 @@
-"""The tools that search, read and extend the agent's memory files. They never change what is written there."""
+"""The tools that search, read and append to the agent's memory files. They never change existing text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onyx_jupyter.toolsets.arguments import Arguments
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import tool
 
-# What was told and never noted is found where it was said; the tool's definition has no room to say so.
+# What was said but never noted is found by session search; the tool's definition has no room to say so.
 NOTHING_NOTED = (
     "Nothing noted holds this. Through more_tools: sessions_search (what was said), knowledge_search (documents)."
 )
@@ -42,7 +42,7 @@ class MemorySearchArguments(Arguments):
     family="memory",
 )
 async def memory_search_tool(arguments: MemorySearchArguments, context: ToolContext) -> ToolResult:
-    """Finds passages of the agent's memory and of what all agents share, by words and by meaning."""
+    """Searches the agent's memory and the shared memory, by words and by meaning."""
     if context.memory_search is None:
         raise ToolError("Memory cannot be searched here. Read MEMORY.md with memory_get.")
     answer = await context.memory_search.search(
@@ -67,7 +67,7 @@ async def memory_search_tool(arguments: MemorySearchArguments, context: ToolCont
 
 
 def _only(arguments: MemorySearchArguments) -> SearchFilter:
-    """Raises: InvalidArguments where no day can be meant: not every provider takes a schema that says what one is."""
+    """Raises: InvalidArguments for an invalid date, since not every provider accepts a date format in a schema."""
     since, until, paths = _day("since", arguments.since), _day("until", arguments.until), arguments.paths
     if since and until and until < since:
         raise InvalidArguments(f"`until` ({until}) is before `since` ({since}), so no day lies between them.")
@@ -100,7 +100,7 @@ class MemoryGetArguments(Arguments):
     at_a_glance="{path, from?, lines?}",
 )
 async def memory_get_tool(arguments: MemoryGetArguments, context: ToolContext) -> ToolResult:
-    """Reads a memory file or some lines of it."""
+    """Reads a memory file or some of its lines."""
     text = await context.memory.read(arguments.path, start_line=arguments.from_ or 1, line_count=arguments.lines)
     buffer = OutputBuffer(context.max_output_bytes)
     buffer.add(text.encode("utf-8", "replace"))
@@ -146,7 +146,7 @@ async def _write_preview(arguments: MemoryWriteArguments, context: ToolContext) 
     preview=_write_preview,
 )
 async def memory_write_tool(arguments: MemoryWriteArguments, context: ToolContext) -> ToolResult:
-    """Adds to today's notes, or to a section of MEMORY.md."""
+    """Appends to today's notes or to a section of MEMORY.md."""
     path = await context.memory.write(arguments.content, arguments.target, session_key=context.session_key)
     label = Label("write_memory", links=(Link("memory", path),))
     return ToolResult(output=f"Added to {path}.", origin="own", label=label)

@@ -1,4 +1,4 @@
-"""The tool that shows what a memory file was before, and brings it back. What it replaces is a version too."""
+"""The tool that shows earlier versions of a memory file and restores them. The replaced state is kept as a version."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import tool
 
 MAX_VERSIONS = 50
-# The JSON around a diff, and what its escapes add, want their room in a result.
+# The share of a result's limit; the JSON around the diff and its escapes need the rest.
 _DIFF_SHARE = 0.7
 
 
@@ -62,7 +62,7 @@ def _history_risk(arguments: MemoryHistoryArguments) -> Risk:
     risk_of=_history_risk,
 )
 async def memory_history_tool(arguments: MemoryHistoryArguments, context: ToolContext) -> ToolResult:
-    """Lists, compares and brings back the versions of one memory file."""
+    """Lists, compares and restores the versions of one memory file."""
     try:
         return await _told_or_restored(arguments, context)
     except NotFound as error:
@@ -83,7 +83,7 @@ async def _told_or_restored(arguments: MemoryHistoryArguments, context: ToolCont
 
 
 async def _change(path: str, number: int, context: ToolContext, *, back: bool) -> tuple[str, FileVersion, FileVersion]:
-    """From that version to the file as it is, or `back`; and both versions. Raises: ToolError."""
+    """The diff from that version to the current file (reversed with `back`), and both versions. Raises: ToolError."""
     versions = await context.memory.versions(path)
     version = next((one for one in versions if one.number == number), None)
     if version is None:
@@ -101,7 +101,7 @@ def _number(arguments: MemoryHistoryArguments) -> int:
 
 
 def _told(versions: Sequence[FileVersion], **more: str) -> ToolResult:
-    """The newest first."""
+    """Newest first."""
     items = [_item(version) for version in reversed(versions[-MAX_VERSIONS:])]
     left_out = max(0, len(versions) - MAX_VERSIONS)
     facts: dict[str, Any] = {"versions": items} | more | ({"older": left_out} if left_out else {})

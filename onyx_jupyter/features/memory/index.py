@@ -1,6 +1,6 @@
-"""Search in the memory files: keeps the index in step with them, and answers by words alone where it cannot be used.
+"""Memory search: keeps the index in step with the memory files, and searches by words alone if it cannot be used.
 
-It begins with the first client or the first search, and never holds anybody up.
+It starts with the first client or the first search, and never blocks a caller.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ log = logging.getLogger(__name__)
 COLLECTION = "memory"
 SEEN_FILE = "memory_files.json"
 BEING_READ = "The memory files are still being read into the index, so words alone were searched."
-# What no watch has told of (a network drive, a file changed between two looks) is seen at the next look.
+# Changes that no watch reports (a network drive, a file changed between two looks) are found at the next look.
 _LOOK_S = 60.0
-# The first seconds belong to the page and to the first answer; who searches does not wait for them.
+# Leaves the first seconds to the page and the first answer; a search does not wait for them.
 _FIRST_LOOK_S = 2.0
 _ALL_PASSAGES = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """`in_step`: the index can answer for all files; `progress` is files done and in all while some are read."""
+    """`in_step`: the index covers all files; `progress` is (files done, files in total) while some are being read."""
 
     in_step: bool
     files: int = 0
@@ -48,9 +48,9 @@ class IndexState:
 
 
 class MemoryIndex:
-    """`memories` gives the files of every agent; `on_news` is told when `state` has changed.
+    """`memories` returns the files of every agent; `on_news` is called when `state` has changed.
 
-    `folder` is the index's, beside which it is kept what was seen of the files.
+    `folder` is the index folder; the record of the files seen is kept there too.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class MemoryIndex:
         self.state = IndexState(in_step=False)
 
     def start(self, *, at_once: bool = False) -> None:
-        """Begins to follow the files, once, in the background; `at_once`: somebody is about to search."""
+        """Starts following the files in the background, once; `at_once`: a search is about to come."""
         if at_once:
             self._wanted.set()
         if not self._tasks:
@@ -99,7 +99,7 @@ class MemoryIndex:
         return bool(self._tasks)
 
     def changed(self, file: Path, *, is_whole: bool) -> None:
-        """That file has changed; `is_whole` says that it was written in one step, so that it can be read at once."""
+        """Called when a file has changed; `is_whole`: it was written atomically, so it can be read at once."""
         if is_whole:
             self._sync.trust(file)
         self._changed.set()
@@ -107,25 +107,25 @@ class MemoryIndex:
     async def search(
         self, query: str, only: SearchFilter, *, limit: int | None = None, min_score: float | None = None
     ) -> SearchAnswer:
-        """The best passages of the agents in `only`. Raises: StorageError where not even the files can be read."""
+        """The best passages of the agents in `only`. Raises: StorageError if not even the files can be read."""
         self.start()
         self._wanted.set()
         if self.state.in_step:
             answer = await self._search.search(query, only=only, limit=limit, min_score=min_score)
-            if self.state.in_step:  # else it was this search that found the index lost
+            if self.state.in_step:  # otherwise this search found the index lost
                 return answer
         found = await self._by_words(query, only, limit or self._settings().limit)
         return SearchAnswer(found, self.state.problem or BEING_READ)
 
     async def indexed(self) -> dict[tuple[str, str], str]:
-        """(agent, path) → checksum of what search knows; nothing where the index cannot be used."""
+        """(agent, path) → checksum of the indexed content; empty if the index cannot be used."""
         try:
             return dict(await self._index.checksums()) if self._tasks else {}
         except IndexUnavailable:
             return {}
 
     async def settled(self) -> None:
-        """Returns when nothing is left to do in the background."""
+        """Returns when no background work is left."""
         await self._index.settled()
 
     async def close(self) -> None:
@@ -146,14 +146,14 @@ class MemoryIndex:
             await _set_within(self._changed, _LOOK_S if wait_s is None else min(wait_s, _LOOK_S))
 
     async def _look(self) -> float | None:
-        """Brings the index in step; how long until the next look, None where nothing waits for one."""
+        """Updates the index; returns the seconds until the next look, None if no file waits for one."""
         try:
             report = await self._sync.run()
         except OnyxError as error:
             log.warning("The memory files could not be brought into the index: %s", error)
             self._tell(IndexState(False, self.state.files, self.state.chunks, self.state.problems, str(error)))
             return None
-        except Exception:  # a search without an index is better than none at all
+        except Exception:  # fall back to a search without the index
             log.exception("The memory files could not be brought into the index")
             problem = "The index cannot be used: something in Onyx went wrong. The server's log has the details."
             self._tell(IndexState(False, self.state.files, self.state.chunks, self.state.problems, problem))
@@ -191,7 +191,7 @@ class MemoryIndex:
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> None:
-    """Returns when it is set, or when the time is over."""
+    """Returns when the event is set or the time is up."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()

@@ -1,6 +1,6 @@
-"""The memory of every agent of one server: its files, their versions, search in them, and who is told of a change.
+"""The memory of every agent: its files, their versions, memory search, and the broadcast of changes.
 
-It puts the parts together, and writes no file itself.
+It only assembles the parts; they write the files.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from onyx_jupyter.storage.versions import VersionStore
 
 log = logging.getLogger(__name__)
 Broadcast = Callable[[str, dict[str, object]], None]
-# An embedder that is known is told in less; finding out may take as long as a server does that does not answer.
+# A known embedder is reported sooner; finding one out may take as long as the timeout of an unresponsive server.
 _EMBEDDER_WAIT_S = 0.05
-# What an embedder is asked for that is to be loaded before it is needed.
+# Sent to the embedder to load it before it is needed.
 _FIRST_WORDS = "What is known of it?"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a file cannot be searched; without `path` what is wrong beyond one: index, embedder, keeping of versions."""
+    """Why a file cannot be searched; without `path`, a general problem: index, embedder or storing versions."""
 
     message: str
     path: str | None = None
@@ -51,9 +51,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """How search stands; `progress` is files done and in all, while some are read into the index.
+    """The state of search; `progress` is (files done, files in total) while some are read into the index.
 
-    `seeks_embedder`: which one there is, is still being found out.
+    `seeks_embedder`: it is still being determined which embedder is available.
     """
 
     searches: Literal["index", "words"]
@@ -66,9 +66,9 @@ class MemoryState:
 
 
 class Memories:
-    """`broadcast` tells every client; `redact` takes secrets out of what is embedded.
+    """`broadcast` sends an event to every client; `redact` removes secrets from what is embedded.
 
-    `embeddings` and `index_process` are what every collection of the index shares.
+    `embeddings` and `index_process` are shared by all collections of the index.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Memories:
         )
 
     def facts(self, memory: MemoryFiles) -> FactStore:
-        """The facts of that memory's agent."""
+        """The facts of the agent that this memory belongs to."""
         known = self._facts.get(memory.agent_id)
         if known is None or known.memory is not memory:
             known = self._facts[memory.agent_id] = FactStore(
@@ -130,27 +130,27 @@ class Memories:
         return known
 
     def ready(self) -> None:
-        """From now on changes are told."""
+        """Starts reporting changes."""
         self._loop = asyncio.get_running_loop()
 
     def start(self, *, at_once: bool = False) -> None:
-        """Begins to keep the index in step with the files, in the background; `at_once`: a message is being written."""
+        """Starts keeping the index in step with the files, in the background; `at_once`: a message is being written."""
         self._index.start(at_once=at_once)
 
     async def load(self) -> None:
-        """Has the index's process and the embedder ready for the next search. Raises: IndexUnavailable."""
+        """Loads the index process and the embedder for the next search. Raises: IndexUnavailable."""
         loading = asyncio.create_task(self._index_process.load(), name="onyx index libraries")
         try:
             identity = await self.embeddings.current()
-            if identity is not None and identity.provider == LocalEmbedder.provider:  # any other one has to be paid
-                with suppress(EmbeddingError):  # whoever searches is told
+            if identity is not None and identity.provider == LocalEmbedder.provider:  # any other provider costs money
+                with suppress(EmbeddingError):  # the next search reports it
                     await self.embeddings.embed([_FIRST_WORDS], "query", identity=identity)
         finally:
             await loading
 
     @property
     def is_in_step(self) -> bool:
-        """Whether the index can answer for all files."""
+        """Whether the index covers all files."""
         return self._index.state.in_step
 
     async def close(self) -> None:
@@ -172,18 +172,18 @@ class Memories:
         min_score: float | None = None,
         only: SearchFilter | None = None,
     ) -> SearchAnswer:
-        """Passages of the agent's memory and of what all share, the best first. Raises: NotFound, StorageError."""
+        """Passages of the agent's memory and the shared memory, best first. Raises: NotFound, StorageError."""
         agents = frozenset({self._configured.settings.agent(agent_id).id, ""})
         return await self._index.search(
             query, replace(only or SearchFilter(), agents=agents), limit=limit, min_score=min_score
         )
 
     def searching(self, agent_id: str) -> Search:
-        """Search as that agent's tools have it."""
+        """The search that the agent's tools use."""
         return _AgentSearch(self, agent_id)
 
     async def states(self, agent_id: str | None) -> Sequence[FileState]:
-        """Every memory file that there is, or of which there are versions. Raises: NotFound, StorageError."""
+        """Every memory file that exists or has versions. Raises: NotFound, StorageError."""
         config = self._configured.settings.agent(agent_id)
         memory = self.files(config.id, self._home.workspace(config.id, config.workspace))
         known = await self._index.indexed()
@@ -191,7 +191,7 @@ class Memories:
         return await asyncio.to_thread(file_states, memory, indexed)
 
     async def status(self) -> MemoryState:
-        """How search stands, at once; `memory.updated` tells when the embedder that is sought for is known."""
+        """The state of search, without waiting; `memory.updated` follows once the embedder is known."""
         embedder, seeks = await self._embedder() if self._index.has_begun else (None, False)
         state = self._index.state
         in_words = (state.problem, self.embeddings.problem)
@@ -210,11 +210,11 @@ class Memories:
         )
 
     def noting(self, places: Sequence[Path]) -> AbstractAsyncContextManager[None]:
-        """Around a person's own change of files: the memory files at or below those places keep both their states."""
+        """Wraps a user's own file change: memory files at or below these paths are versioned before and after it."""
         return self._own_changes.around(places)
 
     async def _embedder(self) -> tuple[EmbedderIdentity | None, bool]:
-        """Whose vectors are made now, and whether that is not known yet."""
+        """The embedder in use, and whether it is still being determined."""
         seeking = self._seeking
         if seeking is None or seeking.done():
             seeking = self._seeking = asyncio.create_task(self.embeddings.current(), name="onyx embedder, for status")
@@ -228,14 +228,14 @@ class Memories:
             self._broadcast("memory.updated", {})
 
     def _recalling(self, agent_id: str) -> Search | None:
-        """Only what costs next to nothing is searched unasked."""
+        """Recall is automatic, so it searches only when that is cheap: with an index in step."""
         return self.searching(agent_id) if self.is_in_step else None
 
     def _all(self) -> Sequence[MemoryFiles]:
         return [self.files(agent_id, workspace) for agent_id, workspace in self._configured.workspaces().items()]
 
     def _in_loop(self, do: Callable[[], None]) -> None:
-        """From whichever thread; nothing before the start, nor once it closes."""
+        """Runs `do` in the event loop, from any thread; does nothing before `ready` and after `close`."""
         loop = self._loop
         if loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(lambda: do() if self._loop is not None else None)
@@ -247,7 +247,7 @@ class Memories:
     async def _prune(self) -> None:
         try:
             await asyncio.to_thread(self._versions.prune)
-        except StorageError as error:  # it is tried again when more was added
+        except StorageError as error:  # retried when more has been added
             log.warning("Former versions could not be thinned: %s", error)
 
     def _changed(self, change: MemoryChange) -> None:
@@ -262,7 +262,7 @@ class Memories:
 
 
 class _AgentSearch:
-    """A Search in what one agent may read."""
+    """A Search limited to what one agent may read."""
 
     def __init__(self, memories: Memories, agent_id: str) -> None:
         self._memories = memories

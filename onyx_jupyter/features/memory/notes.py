@@ -1,6 +1,6 @@
-"""Tells a conversation's person what was remembered of it, takes it back, and remembers what they agree to.
+"""Shows the user what was remembered of a conversation, undoes it, and remembers the proposals they accept.
 
-It asks no model. A note is told again with the same id when something becomes of it, and then stands for itself.
+It calls no model. When a note changes, it is published again under the same id; the newest one counts.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ NOT_KEPT = f"The former version of {MEMORY_FILE} was not kept, so this cannot be
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether it was done; `reason` says to its person why not."""
+    """Whether it was done; `reason` tells the user why not."""
 
     ok: bool
     reason: str | None = None
 
 
 class MemoryNotes:
-    """The notes of all sessions. `memory` gives an agent's files; `redact` takes secrets out of a text."""
+    """The notes of all sessions. `memory` returns an agent's files; `redact` removes secrets from a text."""
 
     def __init__(
         self,
@@ -60,13 +60,13 @@ class MemoryNotes:
         self._turn = asyncio.Lock()
 
     async def tell(self, transcript: SessionTranscript, run_id: str, note_id: str, outcome: Outcome) -> None:
-        """Once on disk, the consolidation is over. Raises: StorageError."""
+        """Writes the note; once it is on disk, the consolidation is complete. Raises: StorageError."""
         data = {"id": note_id, "path": MEMORY_FILE, "state": KEPT, **asdict(outcome)}
         await self._audit.memory("consolidated", "consolidation", {"session": transcript.session_key, **data})
         await self._note(transcript, run_id, MEMORY_NOTE, _in_words(outcome), data)
 
     async def undo(self, session_key: str, note_id: str, by: str) -> Answer:
-        """Brings back what MEMORY.md was before. Raises: NotFound, AlreadyResolved, StorageError, ToolError."""
+        """Restores the earlier MEMORY.md. Raises: NotFound, AlreadyResolved, StorageError, ToolError."""
         async with self._turn:
             transcript, note = await self._find(session_key, note_id, MEMORY_NOTE)
             data = _data(note)
@@ -84,7 +84,7 @@ class MemoryNotes:
             return Answer(True)
 
     async def accept(self, session_key: str, note_id: str, number: int, by: str) -> Answer:
-        """Remembers what a summary proposed, `number` counting its proposals from 0. Raises: as `undo`."""
+        """Remembers a proposal of a summary; `number` counts its proposals from 0. Raises: as `undo`."""
         async with self._turn:
             transcript, note = await self._find(session_key, note_id, COMPACTION)
             data = _data(note)
@@ -105,7 +105,7 @@ class MemoryNotes:
             return Answer(True)
 
     async def _remember(self, proposal: Mapping[str, Any], memory: MemoryFiles, session_key: str) -> str | None:
-        """Why not, or None. The person who agrees sees the words, so only what a file can hold is checked."""
+        """Returns why not, or None. The user has seen the text, so it is only checked for secrets and steering."""
         checks = (no_secret(self._redact), no_steering)
         try:
             target = memory_target(str(proposal.get("target")), memory.local_now())
@@ -144,7 +144,7 @@ class MemoryNotes:
 
 
 def plan_of(entry: Entry) -> Plan | None:
-    """The plan in a consolidation's entry; None where there is none that can be read."""
+    """The plan in a consolidation entry; None if there is no readable one."""
     try:
         return _PLAN.validate_python(entry.meta.get("plan"))
     except ValidationError:

@@ -1,4 +1,4 @@
-"""`memory.*`: what the agents remember, and every state that it was in."""
+"""`memory.*`: what the agents remember, and all its versions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from onyx_jupyter.protocols import EmbedderIdentity, FileVersion, Found, SearchF
 from onyx_jupyter.providers.embedders.model_tags import unmarked
 
 SHOWN_CHARS = 400_000
-"""As much of a file as a page can show; the rest is for an editor."""
+"""The part of a file that a page can show; the rest needs an editor."""
 
 
 async def search(params: MemorySearchParams, caller: Caller) -> dict[str, Any]:
@@ -75,7 +75,7 @@ async def read(params: MemoryReadParams, caller: Caller) -> dict[str, Any]:
         found = await memory.content(params.path)
     else:
         found = await memory.version_content(params.path, params.version)
-    # Before anything is cut: half a secret is not known for one.
+    # Redact before cutting: half a secret is not recognised.
     text = await asyncio.to_thread(caller.get(CONFIGURED).redact, found.text)
     shown = text[:SHOWN_CHARS]
     cut = len(shown) < len(text)
@@ -120,7 +120,7 @@ async def accept(params: MemoryAcceptParams, caller: Caller) -> dict[str, Any]:
 
 
 async def status(params: NoParams, caller: Caller) -> dict[str, Any]:
-    caller.get(MEMORIES).start()  # whoever asks looks at the memory
+    caller.get(MEMORIES).start()  # the caller is looking at the memory
     found = await caller.get(MEMORIES).status()
     return _json(
         MemoryStatus(
@@ -157,7 +157,7 @@ def _passage(found: Found) -> MemoryPassage:
 
 
 def _facts(path: str, text: str, moment: datetime) -> MemoryFacts | None:
-    """None for a file of another kind."""
+    """Returns None if it is not the facts file."""
     if path != FACTS_FILE:
         return None
     found = read_facts(text)

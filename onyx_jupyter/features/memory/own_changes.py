@@ -1,6 +1,6 @@
-"""A person's own change of files, made for them by JupyterLab: what memory files were before it and are after is kept.
+"""Keeps versions of memory files before and after the user changes them in JupyterLab.
 
-It never stands in their way: what cannot be kept is told, and the change is made all the same.
+It never blocks the change: a version that cannot be kept is reported, and the change is made anyway.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.storage.versions import VersionedFile
 
 log = logging.getLogger(__name__)
-# Whoever else writes is done in milliseconds; a save does not wait for one that hangs.
+# Another writer is done in milliseconds; a save does not wait for one that hangs.
 _WAIT_S = 2.0
 _PAUSE_S = 0.02
-# (files, path) → keeps what the file holds now.
+# (files, path) → keeps the current contents of the file.
 _Note = Callable[[MemoryFiles, str], object]
 
 
 @dataclass(slots=True)
 class _Change:
-    """`locks` keep the agents from writing meanwhile; `noted` are each agent's files before it.
+    """`locks` keep the agents from writing meanwhile; `noted` are each agent's files before the change.
 
-    `given_up`: the disk or a lock refused once, and is not asked again and again while a person waits. What the file
-    holds then is kept when it is next looked at.
+    `given_up`: the disk or a lock failed once and is not tried again while the user waits. The file's contents are
+    then kept at the next look.
     """
 
     memories: Sequence[MemoryFiles] = ()
@@ -40,7 +40,7 @@ class _Change:
 
 
 class OwnChanges:
-    """`memories` gives every agent's files; `on_news` is told, from whichever thread, when `problems` has changed."""
+    """`memories` returns every agent's files; `on_news` is called, from any thread, when `problems` has changed."""
 
     def __init__(self, memories: Callable[[], Sequence[MemoryFiles]], on_news: Callable[[], None]) -> None:
         self._memories = memories
@@ -49,17 +49,17 @@ class OwnChanges:
 
     @property
     def problems(self) -> Mapping[VersionedFile, str]:
-        """Why the states of a file could not be kept the last time."""
+        """Why a file's version could not be kept the last time."""
         return dict(self._problems)
 
     def kept(self, file: VersionedFile) -> None:
-        """What that file holds was kept, by whomever."""
+        """Called when the file's contents were kept, no matter by whom."""
         if self._problems.pop(file, None):
             self._on_news()
 
     @asynccontextmanager
     async def around(self, places: Sequence[Path]) -> AsyncIterator[None]:
-        """Around a change of what lies at or below those real places."""
+        """Wraps a change to anything at or below these real paths."""
         change = _Change()
         beginning = asyncio.ensure_future(self._begin(change, places))
         try:
@@ -76,11 +76,11 @@ class OwnChanges:
 
     async def _finish(self, beginning: asyncio.Future[None], change: _Change, places: Sequence[Path]) -> None:
         await asyncio.wait([beginning])
-        change.locks.close()  # in no worker thread: all of those may be waiting for it
+        change.locks.close()  # not in a worker thread: all of them may be waiting for it
         await asyncio.to_thread(self._note, change, places, MemoryFiles.note_outside_change)
 
     def _roots(self, change: _Change, places: Sequence[Path]) -> Sequence[Path]:
-        """The folders to hold for it, in the order in which everybody takes them."""
+        """The folders to lock, in the order in which every writer locks them."""
         pairs = [(memory, place) for memory in self._memories() for place in places if memory.folder.concerns(place)]
         change.memories = list(dict.fromkeys(memory for memory, _ in pairs))
         roots = {memory.folder.root_of(place) for memory, place in pairs}
@@ -113,7 +113,7 @@ class OwnChanges:
 
 
 async def _hold(root: Path, locks: ExitStack) -> bool:
-    """Whether nobody else changes that folder now; who waits takes no thread from those that are waited for."""
+    """Locks the folder, or returns False. Waiting occupies no thread, since the lock holder may need one."""
     loop = asyncio.get_running_loop()
     until = loop.time() + _WAIT_S
     try:
@@ -134,7 +134,7 @@ def _noted_while_held(memory: MemoryFiles, path: str) -> object:
 
 
 def _noted_beside_a_writer(memory: MemoryFiles, path: str) -> object:
-    """Without the lock: what lies beside the file may be of a write under way, and is left alone."""
+    """Without the lock: temporary files beside the file may belong to a write in progress, and are left alone."""
     return memory.kept.note(path, memory.folder.resolve(path))
 
 

@@ -1,1 +1,1 @@
-"""What can answer."""
+"""The available models."""

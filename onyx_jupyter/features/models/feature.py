@@ -1,4 +1,4 @@
-"""What can answer."""
+"""The available models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be chosen as a model, and the way in which each one acts. It opens none."""
+"""The models that can be chosen, and the tool mode of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onyx_jupyter.protocols import ModelInfo
 
 
 async def offered_models(configured: Configured, choice: ModelChoice, *, refresh: bool) -> Sequence[ModelInfo]:
-    """`refresh` reads the configuration anew and asks the providers. Raises: StorageError."""
+    """`refresh` rereads the configuration and queries the providers. Raises: StorageError."""
     if refresh:
         await configured.read()
     config = configured.settings.config

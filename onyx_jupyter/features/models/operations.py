@@ -1,4 +1,4 @@
-"""`models.list`: what can answer."""
+"""`models.list`: the available models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any
 
 
 def _told(model: ModelInfo) -> dict[str, Any]:
-    """As the published table has it; `locked` and `toolMode` only where they say something else than for most."""
+    """The model in wire format; `locked` and `toolMode` only if they differ from the usual values."""
     told: dict[str, Any] = camel_data(model)
     usual = {"locked": False, "toolMode": "tools"}
     return {name: value for name, value in told.items() if name not in usual or value != usual[name]}

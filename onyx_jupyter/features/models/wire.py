@@ -1,4 +1,4 @@
-"""Models as the wire has them."""
+"""Models on the socket."""
 
 from __future__ import annotations
 

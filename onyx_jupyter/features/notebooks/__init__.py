@@ -1,1 +1,1 @@
-"""Notebooks and their kernels: review and undo of what was changed, and what is in a kernel."""
+"""Notebooks and their kernels: notebook tools, review and undo of changes, and the contents of a kernel."""

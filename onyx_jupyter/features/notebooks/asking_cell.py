@@ -1,4 +1,4 @@
-"""Keeps a run from waiting for the kernel that waits for the run. It never looks into a kernel."""
+"""Prevents a deadlock: a run must not wait for the kernel whose cell waits for the run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WAITS = (
 
 
 async def refuse_asking_notebook(path: str, context: ToolContext) -> None:
-    """For what would run in a notebook's kernel. Raises: NotebookError (kernel_waits) where a cell in it asked."""
+    """Call before running code in a notebook's kernel. Raises: NotebookError (kernel_waits) if a cell in it asked."""
     asking = await context.asking_notebook()
     if asking is None:
         return

@@ -1,4 +1,4 @@
-"""Repairs calls of the notebook tools: cells named by number or place, code inside a Markdown fence."""
+"""Repairs calls of the notebook tools: cells named by number or position, code inside a Markdown fence."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from onyx_jupyter.toolsets.context import ToolContext
 
 
 async def repair(call: ToolCall, context: ToolContext, reads: bool) -> tuple[Mapping[str, Any], Sequence[str]]:
-    """The `Repair` of each of these tools. Raises: InvalidArguments where a number may mean another cell."""
+    """The `Repair` of these tools. Raises: InvalidArguments if a number may mean another cell."""
     given, reasons = await by_id(call.name, call.arguments, context, reads=reads)
     bare = await _without_fences(call.name, given, context)
     return bare, [*reasons, *(["without the code fence"] if bare != given else [])]
 
 
 async def _without_fences(name: str, given: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
-    """Code cells hold code; a fence around all of it is the model's habit. What may be Markdown keeps its fence."""
+    """Removes a fence that a model put around all of a code cell. Source that may be Markdown keeps its fence."""
     key = "code" if name == "kernel_execute" else "source"
     text = given.get(key)
     bare = without_fence(text) if isinstance(text, str) else None

@@ -1,4 +1,4 @@
-"""What a question says of cells that give commands to a shell, and how far a yes then reaches."""
+"""Approvals of cells that run shell commands: what they show, and what a yes covers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ EXEC = "exec"
 
 
 async def with_commands(preview: ToolPreview, sources: Sequence[str], kernel: str | None) -> ToolPreview:
-    """The preview of a call that runs these cells: as it is, or with their commands, asked about as `exec` is.
+    """The preview of a call that runs these cells; shell commands in them are listed and approved like `exec`.
 
-    A yes then covers these very cells alone, and none at all beyond this once where a command cannot be said exactly.
+    A yes then covers exactly these cells; if a command cannot be determined exactly, only this one call.
     """
     found = await asyncio.to_thread(shell_in, sources, kernel)
     if found is None:

@@ -1,4 +1,4 @@
-"""Cells that a call names by number or place ("3", "cell 3", "last") instead of id. It names none that is in doubt."""
+"""Resolves cells named by number or position ("3", "cell 3", "last") instead of id. Ambiguous ones are refused."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _END = frozenset({"", "end", "bottom"})
 async def by_id(
     name: str, arguments: Mapping[str, Any], context: ToolContext, *, reads: bool
 ) -> tuple[dict[str, Any], Sequence[str]]:
-    """The arguments with each cell by its id, and what has to be said of that; `reads`: the call changes nothing.
+    """The arguments with each cell named by id, and the notes on repairs; `reads`: the call changes nothing.
 
-    Raises: InvalidArguments where a number may mean another cell than the model saw under it.
+    Raises: InvalidArguments if a number may mean a different cell than the model saw under it.
     """
     inserts = name == "notebook_insert_cell" and isinstance(arguments.get(_AFTER), str)
     if not inserts and not any(map(_is_word, _named(arguments))):
@@ -32,7 +32,7 @@ async def by_id(
         path = api_path(str(arguments.get("path", "")), context)
         view = await opened_cells(path, context, ())
     except OnyxError:
-        return dict(arguments), ()  # the tool says it in its own way
+        return dict(arguments), ()  # the tool reports the error itself
     ids = [cell.id for cell in view.order]
     seen = None if reads else context.seen_cells.order_of(view.path)
     cells = _Cells(ids, may_count=seen is None or seen == ids)
@@ -45,14 +45,14 @@ async def by_id(
 
 
 class _Cells:
-    """A notebook's cells in their order; `may_count` says that the model saw them in this order, or saw none yet."""
+    """A notebook's cells in order; `may_count`: the model saw them in this order, or has not seen any yet."""
 
     def __init__(self, ids: Sequence[str], *, may_count: bool) -> None:
         self.ids = ids
         self._may_count = may_count
 
     def found(self, key: str, value: Any) -> Any:
-        """An argument with ids in place of words. Raises: InvalidArguments."""
+        """An argument with ids instead of words. Raises: InvalidArguments."""
         if key == "cellIds" and isinstance(value, list):
             return [self._id(key, one) for one in value]
         return self._id(key, value) if key in _KEYS else value
@@ -68,7 +68,7 @@ class _Cells:
         else:
             return value
         found = self.ids[at]
-        if plain_id(found) != found:  # what a file has for an id may be words, which the model would read as ours
+        if plain_id(found) != found:  # an id from a file may be prose, which the model would take for ours
             return value
         if number is None or self._may_count:
             return found
@@ -79,7 +79,7 @@ class _Cells:
 
 
 def _placed(arguments: Mapping[str, Any], cells: _Cells) -> dict[str, Any]:
-    """The beginning and the end in the way that a call says them."""
+    """Translates words for the start and the end into `atStart` or a missing `afterCellId`."""
     after = arguments[_AFTER]
     others = {key: value for key, value in arguments.items() if key != _AFTER}
     word = after.strip().lower() if isinstance(after, str) and after not in cells.ids else None
@@ -95,7 +95,7 @@ def _named(arguments: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _is_word(value: Any) -> bool:
-    """Whether it looks like no id, but a number or a place."""
+    """Whether it looks like a number or a position rather than an id."""
     if not isinstance(value, str):
         return False
     word = value.strip()

@@ -1,4 +1,4 @@
-"""The tool that makes a notebook, and with `run` shows it and runs its cells in the same call."""
+"""The tool that creates a notebook, and with `run` opens it and runs its cells in the same call."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _create_untimed(arguments: NotebookCreateArguments) -> bool:
     is_untimed=_create_untimed,
 )
 async def notebook_create_tool(arguments: NotebookCreateArguments, context: ToolContext) -> ToolResult:
-    """Makes a new notebook; one that is there already is left alone."""
+    """Creates a new notebook; never overwrites an existing one."""
     path = api_path(arguments.path, context)
     cells = [new_cell(cell.cell_type, cell.source) for cell in arguments.cells]
     view = await context.notebooks.create(path, cells, arguments.kernel)
@@ -109,7 +109,7 @@ async def notebook_create_tool(arguments: NotebookCreateArguments, context: Tool
 
 
 async def _run(arguments: NotebookCreateArguments, view: NotebookView, context: ToolContext) -> ToolResult:
-    """Where nobody could be shown the notebook, its cells run all the same, and their outputs are in its file."""
+    """Runs the cells even if no tab could show the notebook; the outputs are then in its file."""
     if len(view.cells) == 1:
         (cell,) = view.cells
         source = arguments.cells[0].source

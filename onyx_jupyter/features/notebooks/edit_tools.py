@@ -1,8 +1,8 @@
-"""The tools that change a notebook's cells, by their id. They overwrite nothing that was not seen.
+"""The tools that change a notebook's cells, addressed by id. They overwrite nothing that the model has not seen.
 
-Two of them can run the cell that they have written, in the same call: it is then asked about as a run.
+Two of them can also run the cell they wrote, in the same call, which is then approved like running a cell.
 
-Each change carries the hash of the source that it is based on: what was approved, what the model names, or what it saw.
+Each change carries the hash of the source it is based on: the approved one, the one the model names, or the one it saw.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ Written = NotebookInsertCellArguments | NotebookEditCellArguments
 
 
 def _written_risk(arguments: Written) -> Risk:
-    """One that runs what it writes is judged as `notebook_run_cell`, whose work it does, too."""
+    """A call that also runs the cell has the risk of `notebook_run_cell`."""
     return "execute" if arguments.run else "write"
 
 
@@ -121,7 +121,7 @@ async def _insert_cell_preview(arguments: NotebookInsertCellArguments, context: 
     is_untimed=_written_untimed,
 )
 async def notebook_insert_cell_tool(arguments: NotebookInsertCellArguments, context: ToolContext) -> ToolResult:
-    """Inserts one cell and gives its id; with `run` also its outputs."""
+    """Inserts one cell and returns its id; with `run` also its outputs."""
     path = await _path(arguments, context)
     cell = new_cell(arguments.cell_type, arguments.source)
     (made,) = await apply(path, [InsertCell(cell, _place(arguments))], context)
@@ -141,7 +141,7 @@ async def _edit_cell_preview(arguments: NotebookEditCellArguments, context: Tool
     check_unlocked(path, cell.id, cell.metadata, EditCell)
     if arguments.run:
         _check_runs(cell.cell_type)
-    if arguments.source == cell.source:  # a yes to this would mislead, and so would "edited"
+    if arguments.source == cell.source:  # an approval would be misleading, and so would "edited"
         instead = f" Run it with {RUN_CELL}." if arguments.run else ""
         raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.{instead}")
     context.seen_cells.bind(context.call_id, [cell])
@@ -172,7 +172,7 @@ async def _edit_cell_preview(arguments: NotebookEditCellArguments, context: Tool
     is_untimed=_written_untimed,
 )
 async def notebook_edit_cell_tool(arguments: NotebookEditCellArguments, context: ToolContext) -> ToolResult:
-    """Replaces a cell's source; its outputs stay until it runs again, with `run` at once."""
+    """Replaces a cell's source; the outputs stay until it runs again, which `run` does at once."""
     path = await _path(arguments, context)
     base_hash = base_of(path, arguments.cell_id, context, arguments.base_hash)
     (made,) = await apply(path, [EditCell(arguments.cell_id, arguments.source, base_hash)], context)
@@ -225,7 +225,7 @@ async def _delete_cell_preview(arguments: NotebookDeleteCellArguments, context: 
     preview=_delete_cell_preview,
 )
 async def notebook_delete_cell_tool(arguments: NotebookDeleteCellArguments, context: ToolContext) -> ToolResult:
-    """Takes cells away, all of them or none."""
+    """Deletes cells, all of them or none."""
     path = api_path(arguments.path, context)
     ids = list(dict.fromkeys(arguments.cell_ids))
     await apply(path, [DeleteCell(cell_id, base_of(path, cell_id, context)) for cell_id in ids], context)
@@ -245,7 +245,7 @@ async def _move_cell_preview(arguments: NotebookMoveCellArguments, context: Tool
     if arguments.after_cell_id == arguments.cell_id:
         raise InvalidArguments("`afterCellId` is the cell itself: name the cell that it shall stand behind.")
     place = _place(arguments)
-    # At the end it stands behind the last one, which may be itself.
+    # At the end, it comes after the last cell, which may be the cell itself.
     view = await opened_cells(path, context, [arguments.cell_id, *_named(place)], last=2 if place == "end" else 0)
     cell = known(view, arguments.cell_id, context)
     context.seen_cells.bind(context.call_id, [cell])
@@ -274,7 +274,7 @@ async def _move_cell_preview(arguments: NotebookMoveCellArguments, context: Tool
     preview=_move_cell_preview,
 )
 async def notebook_move_cell_tool(arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolResult:
-    """Puts a cell elsewhere, with its outputs."""
+    """Moves a cell together with its outputs."""
     path = api_path(arguments.path, context)
     base_hash = base_of(path, arguments.cell_id, context)
     view = await opened_cells(path, context, ())
@@ -286,7 +286,7 @@ async def notebook_move_cell_tool(arguments: NotebookMoveCellArguments, context:
 
 
 async def _path(arguments: Written, context: ToolContext) -> str:
-    """Raises: PathNotAllowed; NotebookError (kernel_waits) where it is to run, too."""
+    """Raises: PathNotAllowed; also NotebookError (kernel_waits) if the cell is to run."""
     return await path_to_run(arguments.path, context) if arguments.run else api_path(arguments.path, context)
 
 
@@ -319,7 +319,7 @@ def _named(place: Place) -> list[str]:
 
 
 def _index(place: Place, ids: Sequence[str], path: str) -> int:
-    """Where a cell comes to stand that is put there. Raises: NotebookError (no_cell)."""
+    """The index of a cell put there. Raises: NotebookError (no_cell)."""
     if isinstance(place, After):
         return index_of(ids, place.cell_id, path) + 1
     return 0 if place == "start" else len(ids)
@@ -330,7 +330,7 @@ def new_cell(cell_type: CellType, source: str) -> NbCell:
 
 
 def _where(place: Place, view: NotebookCells, name: str, moved: str | None = None) -> tuple[str, dict[str, Any]]:
-    """In words, and as details. Numbers are those that one sees now, with the cell that is `moved` where it stands."""
+    """The place in words and as details. Cells are numbered as shown now, before the cell `moved` is moved."""
     if isinstance(place, After):
         after = cell_label(view, place.cell_id)
         return f"after {after}", {"afterCellId": place.cell_id, "after": after}

@@ -1,4 +1,4 @@
-"""Notebooks and their kernels: what was changed can be reviewed and undone."""
+"""Notebooks and their kernels, with review and undo of changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kernel.*`: what is in the kernel of a notebook."""
+"""`kernel.*`: the contents of a notebook's kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def variables(params: KernelVariablesParams, caller: Caller) -> dict[str, 
         return {"state": "no_kernel", "message": "This server has no kernels.", "variables": []}
     try:
         found = await kernels.variables(params.path, params.pattern, functions=True, most=params.limit)
-    except NotebookError as error:  # a notebook without a kernel is nothing unusual for whoever completes names
+    except NotebookError as error:  # a notebook without a kernel is normal when names are completed
         return {"state": error.code, "message": caller.get(CONFIGURED).redact(str(error)), "variables": []}
     variables = caller.get(CONFIGURED).redact_data([camel_data(variable) for variable in found.variables])
     return {"state": "ok", "variables": variables, "leftOut": sum(found.left_out.values())}

@@ -1,4 +1,4 @@
-"""The tools that look into a notebook's kernel and run scratch code in it. They never touch a cell."""
+"""The tools that inspect a notebook's kernel and run scratch code in it, without touching any cell."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class KernelVariablesArguments(Arguments):
     at_a_glance="{path}: a notebook's live variables",
 )
 async def kernel_variables_tool(arguments: KernelVariablesArguments, context: ToolContext) -> ToolResult:
-    """Lists the user's variables, also while a cell runs."""
+    """Lists the user's variables, even while a cell runs."""
     path = api_path(arguments.path, context)
     found = await _kernels(context).variables(path, arguments.pattern, functions=arguments.functions)
     text, truncated = variables_text(found, path, _most_chars(VARIABLES_CHARS, context))
@@ -77,7 +77,7 @@ class KernelInspectArguments(Arguments):
     at_a_glance="{path, name}: schema, nulls, statistics, head of one",
 )
 async def kernel_inspect_tool(arguments: KernelInspectArguments, context: ToolContext) -> ToolResult:
-    """Describes one variable: of a frame the schema, nulls, statistics and first rows."""
+    """Describes one variable; for a data frame: schema, nulls, statistics and first rows."""
     path = api_path(arguments.path, context)
     found = await _kernels(context).inspect(path, arguments.name)
     text, truncated = inspection_text(found, arguments.name, _most_chars(INSPECT_CHARS, context))
@@ -118,7 +118,7 @@ async def _execute_preview(arguments: KernelExecuteArguments, context: ToolConte
     preview=_execute_preview,
 )
 async def kernel_execute_tool(arguments: KernelExecuteArguments, context: ToolContext) -> ToolResult:
-    """Runs code in a notebook's kernel beside its cells, for as long as it takes."""
+    """Runs code in a notebook's kernel outside its cells, without a time limit."""
     path = await path_to_run(arguments.path, context)
     run = await _kernels(context).execute(path, arguments.code, context.progress)
     shown = render_outputs(run.outputs, min(OUTPUT_CHARS, context.max_output_bytes))
@@ -136,7 +136,7 @@ async def kernel_execute_tool(arguments: KernelExecuteArguments, context: ToolCo
 
 
 async def _kernel_name(path: str, context: ToolContext) -> str | None:
-    """None where it cannot be told: its code is then read as IPython's."""
+    """None if it is unknown; the code is then read as IPython's."""
     try:
         return (await context.notebooks.read_cells(path, ())).kernel_name
     except OnyxError:

@@ -1,4 +1,4 @@
-"""What is in a notebook's kernel, on the socket: for completing names and for context chips."""
+"""The contents of a notebook's kernel on the socket, for name completion and context chips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the notebook tools come to a notebook and make a change to it, with what the model knows of it in mind."""
+"""How the notebook tools open and change a notebook, checked against what the model has seen of it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def api_path(path: str, context: ToolContext) -> str:
-    """As the file browser has it. Raises: PathNotAllowed."""
+    """The path as the file browser shows it. Raises: PathNotAllowed."""
     return context.paths.api_path(path.removeprefix("RTC:"))
 
 
 async def path_to_run(path: str, context: ToolContext) -> str:
-    """As `api_path`, for what runs in the notebook's kernel. Raises: NotebookError (kernel_waits) too."""
+    """Like `api_path`, for code that runs in the notebook's kernel. Also raises: NotebookError (kernel_waits)."""
     found = api_path(path, context)
     await refuse_asking_notebook(found, context)
     return found
@@ -47,12 +47,12 @@ def name_of(path: str) -> str:
 
 
 def plain_id(cell_id: str) -> str:
-    """The id as nbformat has them; of any other, which a file may hold all the same, that it is none."""
+    """The id if it is valid in nbformat; a placeholder for an invalid one, which a file may still contain."""
     return cell_id if _ID.fullmatch(cell_id) else "(an id that is none)"
 
 
 def grant(tool: str, path: str) -> str:
-    """What is remembered for a session: one tool on one notebook."""
+    """The grant for a session: one tool on one notebook."""
     return f"{tool} {json.dumps(path, ensure_ascii=False)}"
 
 
@@ -66,7 +66,7 @@ def notebook_preview(
     bound: Mapping[str, Any] | None = None,
     must_ask: str = "",
 ) -> ToolPreview:
-    """What a person is shown of a call on a notebook; `bound` is what "always exactly this" holds beside its path."""
+    """The preview of a call on a notebook; `bound` is what "always exactly this" covers besides its path."""
     exactly = Exactly({"path": path, **(bound or {})}, without=("path",))
     return ToolPreview(summary, {"path": path, **details}, grant, grant_text, exactly, must_ask)
 
@@ -82,7 +82,7 @@ async def change_preview(
     bound: Mapping[str, Any] | None = None,
     must_ask: str = "",
 ) -> ToolPreview:
-    """As `notebook_preview`, of a call that changes what the notebook says: it may be a skill."""
+    """Like `notebook_preview`, for a call that changes the notebook's content, since it may be a skill."""
     reason = await asyncio.to_thread(why_asked, context.paths.resolve(path), context)
     return notebook_preview(
         path, summary, details, grant=grant, grant_text=grant_text, bound=bound, must_ask=must_ask or reason
@@ -90,7 +90,7 @@ async def change_preview(
 
 
 async def opened(path: str, context: ToolContext, in_full: Collection[str] = ()) -> NotebookView:
-    """The notebook as it is now, remembered as this run found it; outputs whole only of the cells `in_full`.
+    """The current notebook, recorded as seen by this run; only cells `in_full` have complete outputs.
 
     Raises: NotebookError.
     """
@@ -101,7 +101,7 @@ async def opened(path: str, context: ToolContext, in_full: Collection[str] = ())
 
 
 async def opened_cells(path: str, context: ToolContext, ids: Collection[str], *, last: int = 0) -> NotebookCells:
-    """As `opened`, with these cells alone and the `last` ones. Raises: NotebookError."""
+    """Like `opened`, with only these cells and the `last` ones. Raises: NotebookError."""
     some = await context.notebooks.read_cells(path, ids, last=last)
     _found(path, some, context)
     return some
@@ -113,9 +113,9 @@ def _found(path: str, view: NotebookView | NotebookCells, context: ToolContext) 
 
 
 def known(view: NotebookView | NotebookCells, cell_id: str, context: ToolContext, base_hash: str | None = None) -> Cell:
-    """The cell, where it is still what the model knows of it: `base_hash`, else what it last saw.
+    """The cell, if it still is as the model knows it: by `base_hash`, else as it last saw it.
 
-    Raises: NotebookError (no_cell; stale with the source of now, which the model knows from then on).
+    Raises: NotebookError (no_cell; stale, with the current source, which then counts as seen by the model).
     """
     cell = find_cell(view.cells, cell_id, view.path)
     expected = base_hash or context.seen_cells.hash_of(view.path, cell_id)
@@ -126,19 +126,19 @@ def known(view: NotebookView | NotebookCells, cell_id: str, context: ToolContext
 
 
 def must_ask(view: NotebookView | NotebookCells, changed: Mapping[str, str | None], context: ToolContext) -> str:
-    """Why a person must be asked about this change; empty where they need not be."""
+    """Why this change needs an approval; empty if it does not."""
     return loss(context.seen_cells.beginning(context.run_id, view), view, changed)
 
 
 def base_of(path: str, cell_id: str, context: ToolContext, base_hash: str | None = None) -> str | None:
-    """The hash that a write carries: that of what was approved, else of what the model says or last saw."""
+    """The hash that a write is based on: the approved one, else the one the model names, else the one it last saw."""
     return context.seen_cells.bound(context.call_id, cell_id) or base_hash or context.seen_cells.hash_of(path, cell_id)
 
 
 async def run_cell(
     path: str, cell_id: str, context: ToolContext, progress: Callable[[str], None], base_hash: str | None = None
 ) -> CellRun:
-    """Runs the cell if it is then still what was approved, else what `base_hash` says. Raises: NotebookError."""
+    """Runs the cell if it still is as approved (else: as `base_hash` says). Raises: NotebookError."""
     base_hash = context.seen_cells.bound(context.call_id, cell_id) or base_hash
     return await run_exactly(path, cell_id, context, progress, base_hash)
 
@@ -146,13 +146,13 @@ async def run_cell(
 async def run_exactly(
     path: str, cell_id: str, context: ToolContext, progress: Callable[[str], None], source_hash: str | None
 ) -> CellRun:
-    """Runs the cell if its source has that hash; with None, whatever it says. Raises: NotebookError."""
+    """Runs the cell if its source has that hash; None runs it in any case. Raises: NotebookError."""
     with _learning(path, context):
         return await context.notebooks.run_cell(path, cell_id, progress, base_hash=source_hash)
 
 
 async def apply(path: str, changes: Sequence[CellChange], context: ToolContext) -> tuple[AppliedChange, ...]:
-    """Makes the changes; what they wrote is known to the model. Raises: NotebookError."""
+    """Makes the changes; what they wrote counts as seen by the model. Raises: NotebookError."""
     with _learning(path, context):
         done = await context.notebooks.apply(path, changes)
     for change in done:
@@ -163,7 +163,7 @@ async def apply(path: str, changes: Sequence[CellChange], context: ToolContext) 
 
 @contextmanager
 def _learning(path: str, context: ToolContext) -> Iterator[None]:
-    """A refusal that shows the source of now makes it known to the model."""
+    """Records the current source as seen by the model if a refusal contains it."""
     try:
         yield
     except NotebookError as error:

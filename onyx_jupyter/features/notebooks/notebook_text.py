@@ -1,4 +1,4 @@
-"""A notebook as compact text for a model, within a budget. It never leaves something out without a word."""
+"""A notebook as compact text for a model, within a budget. Every omission is marked."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class _Detail:
 
 @dataclass(frozen=True, slots=True)
 class ShownCells:
-    """The text, whether something was left out, and whose source it has whole or in part.
+    """The text, whether something was left out, and the cells whose source it contains whole or in part.
 
-    `notes` is what the text ends with in words that are no notebook's.
+    `notes` is the end of the text that does not come from the notebook.
     """
 
     text: str
@@ -45,7 +45,7 @@ _LEVELS = (
 
 
 def headline(view: NotebookView) -> str:
-    """What the notebook is and where it is worked on, in one line."""
+    """The notebook, its kernel and where it is open, in one line."""
     places = {"browser": "open in a browser tab", "room": "open in a collaboration room", "contents": "not open"}
     kernel = f"kernel {view.kernel_name or 'none'} ({view.kernel_status or 'not started'})"
     return f"{view.path}: {len(view.cells)} cells, {kernel}, {places.get(view.backend, view.backend)}"
@@ -58,9 +58,9 @@ def notebook_text(
     kinds: Collection[str] | None,
     max_chars: int,
 ) -> ShownCells:
-    """Those cells of `part` with these ids, and of their outputs these kinds; None means all.
+    """The cells of `part` with these ids, with outputs of these kinds; None means all.
 
-    It exceeds `max_chars` only by its own notes.
+    Only its own notes may exceed `max_chars`.
     """
     numbered = [(at + 1, view.cells[at]) for at in part if cell_ids is None or view.cells[at].id in cell_ids]
     for detail in _LEVELS:

@@ -1,4 +1,4 @@
-"""`notebook.*`: what turns changed in notebooks, and a person's word about it."""
+"""`notebook.*`: the changes that turns made to notebooks, and the user's decisions about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools that look at notebooks: which there are, an outline, cells, and lines in them. They change nothing."""
+"""The tools that read notebooks: list them, outline one, read its cells, find lines in it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class NotebookOutlineArguments(Arguments):
     short=ShortForm("Lists a notebook's cells with their ids."),
 )
 async def notebook_outline_tool(arguments: NotebookOutlineArguments, context: ToolContext) -> ToolResult:
-    """A notebook of any length in at most 4,000 tokens, and a way to each of its cells."""
+    """Outlines a notebook of any length in at most 4,000 tokens, with a way to reach each cell."""
     view = await opened(api_path(arguments.path, context), context)
     max_chars = max(500, context.max_result_chars - _NOTE_CHARS)
     part = _part(view, arguments.from_, arguments.cells, arguments.heading)
@@ -101,7 +101,7 @@ class NotebookReadArguments(Arguments):
     short=ShortForm("Shows cells: source and outputs.", ("cellIds",)),
 )
 async def notebook_read_tool(arguments: NotebookReadArguments, context: ToolContext) -> ToolResult:
-    """Shows cells within a budget; what is left out is named, with how to get it."""
+    """Shows cells within a budget; says what is left out and how to get it."""
     view = await opened(api_path(arguments.path, context), context, arguments.cell_ids or ())
     for cell_id in arguments.cell_ids or ():
         find_cell(view.cells, cell_id, view.path)
@@ -145,13 +145,13 @@ class NotebookFindArguments(Arguments):
     deferred=True,
 )
 async def notebook_find_tool(arguments: NotebookFindArguments, context: ToolContext) -> ToolResult:
-    """Looks through one notebook, in a thread; a pattern that explodes is given up."""
+    """Searches one notebook in a thread; gives up on a catastrophic pattern."""
     view = await opened(api_path(arguments.path, context), context)
     cancelled = threading.Event()
     try:
         result, found = await asyncio.to_thread(_find, arguments, view, context, cancelled)
     finally:
-        cancelled.set()  # a thread cannot be ended from outside: it looks here
+        cancelled.set()  # a thread cannot be stopped from outside, so it checks this
     context.seen_cells.saw_part(view.path, found)
     return result
 
@@ -171,7 +171,7 @@ class NotebookListArguments(Arguments):
     deferred=True,
 )
 async def notebook_list_tool(arguments: NotebookListArguments, context: ToolContext) -> ToolResult:
-    """The one in front first, then those that are open, then what lies in the folder and below."""
+    """Lists the active notebook first, then the other open ones, then those in the folder and below."""
     paths, front = context.open_notebooks()
     others = [path for path in paths if path != front]
     names = [*([f"{front} (in front)"] if front else []), *(f"{path} (open)" for path in others)]
@@ -184,20 +184,20 @@ async def notebook_list_tool(arguments: NotebookListArguments, context: ToolCont
 
 
 async def _states(view: NotebookView, context: ToolContext) -> Mapping[str, str]:
-    """Cell id → what its outputs are worth, where a kernel runs that can tell."""
+    """Cell id → why its outputs are stale, if a running kernel can tell."""
     if context.kernels is None or view.kernel_status is None:
         return {}
     try:
         async with asyncio.timeout(STATES_S):
             executed = await context.kernels.executed(view.path)
-    except (NotebookError, TimeoutError):  # an outline is worth nearly as much without it
+    except (NotebookError, TimeoutError):  # an outline is nearly as useful without it
         return {}
     found = await asyncio.to_thread(stale_cells, view.cells, executed)
     return {cell_id: _STATES[kind] for cell_id, kind in found.items()}
 
 
 def _part(view: NotebookView, first: int | None, count: int | None, heading: str | None) -> range:
-    """The places of the cells that are meant, from 0. Raises: NotebookError (no_cell, no_heading)."""
+    """The indexes of the requested cells, from 0. Raises: NotebookError (no_cell, no_heading)."""
     whole = range(len(view.cells))
     if heading is not None:
         found = section(view.cells, heading)
@@ -214,7 +214,7 @@ def _part(view: NotebookView, first: int | None, count: int | None, heading: str
 def _find(
     arguments: NotebookFindArguments, view: NotebookView, context: ToolContext, cancelled: threading.Event
 ) -> tuple[ToolResult, list[Cell]]:
-    import regex  # in a thread: a server start does not pay for it
+    import regex  # imported late and in a thread, to keep the server start fast
 
     pattern = LinePattern(
         f"(?i){arguments.pattern if arguments.regex else regex.escape(arguments.pattern)}",
@@ -259,7 +259,7 @@ def _matches(pattern: LinePattern, where: str, view: NotebookView) -> Iterator[t
 
 
 def _in_folder(path: str, context: ToolContext) -> tuple[list[str], bool]:
-    """Notebooks below the folder by name, and whether there are more than are given."""
+    """The names of the notebooks below the folder, and whether there are more than returned."""
     found: list[str] = []
     try:
         for file in walk(context.paths.resolve(path), context.paths):

@@ -1,4 +1,4 @@
-"""Review and undo of notebook changes as the doors see it: acts, audits, tells the watchers and, later, the model."""
+"""The service for review and undo of notebook changes: acts, audits, notifies clients and, later, the model."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from onyx_jupyter.sessions.entry import Entry
 
 log = logging.getLogger(__name__)
 DAY_S = 86_400.0
-# Of a file's share: one session alone never fills the room of all.
+# One file may use 1/SHARE of the limit, so that a single session never fills all of it.
 SHARE = 4
-# Files are tidied each time that a part of their room as small as this was written.
+# Old changes are pruned each time that 1/OFTEN of the limit has been written.
 OFTEN = 20
 REVIEW = "review"
 _WORDS = {"undo": "undid your changes to", "reject": "rejected your changes to", "put_back": "put back your changes to"}
 
 
 class NotebookReview:
-    """What runs change in notebooks, and a person's word about it.
+    """The changes that runs make to notebooks, and the user's decisions about them.
 
     `broadcast` sends an event to every connection.
     """
@@ -65,11 +65,11 @@ class NotebookReview:
         self._reviewing = Reviewing(self._store, self._recorder, canonical, places.remove, is_under_way, clock, ids)
 
     def notebooks_for(self, author: Author) -> Notebooks:
-        """The notebooks for a call of a run: what it changes there is kept."""
+        """The notebooks for a tool call of a run; its changes are recorded."""
         return self._recorder.notebooks_for(author)
 
     async def marks(self, path: str) -> Sequence[ReviewedCell]:
-        """What waits for a person's word in that notebook. Raises: StorageError."""
+        """The changes in that notebook that wait for the user's decision. Raises: StorageError."""
         return await self._reviewing.marks(path)
 
     async def turns(self, session_key: str) -> Sequence[TurnChanges]:
@@ -79,7 +79,7 @@ class NotebookReview:
     async def accept(
         self, path: str, cell_ids: Sequence[str] | None, by: str, shown: Mapping[str, str] | None = None
     ) -> int:
-        """How many marks were taken as they are; `shown` as `Reviewing.accept` has it. Raises: StorageError."""
+        """Returns how many marks were accepted; for `shown` see `Reviewing.accept`. Raises: StorageError."""
         count = await self._reviewing.accept(path, cell_ids, by, shown)
         self._tell([path])
         return count
@@ -105,7 +105,7 @@ class NotebookReview:
         return outcome
 
     async def renamed(self, old: str, new: str) -> None:
-        """A notebook or a folder has another name now; never raises, since nobody waits for it."""
+        """Called when a notebook or folder was renamed; never raises, since no caller handles it."""
         try:
             await self._store.renamed(old, new, self._ids.new())
         except OnyxError as error:
@@ -113,13 +113,13 @@ class NotebookReview:
         self._tell([new])
 
     async def prune_when_due(self) -> None:
-        """As `thin`, once a day, and sooner where much was written since; never raises."""
+        """Calls `prune` once a day, or sooner if much was written since; never raises."""
         is_old = self._pruned_at is None or (self._clock.now() - self._pruned_at).total_seconds() >= DAY_S
         if is_old or self._store.appended_bytes > self._config().max_changes_bytes // OFTEN:
             await self.prune()
 
     async def prune(self) -> None:
-        """Lets go what is too old or too much; never raises."""
+        """Deletes changes that are too old or exceed the limit; never raises."""
         config = self._config()
         self._pruned_at = self._clock.now()
         try:
@@ -133,9 +133,9 @@ class NotebookReview:
             log.info("%d old records of changes to notebooks were let go", count)
 
     async def untold(self, session_key: str, entries: Sequence[Entry]) -> dict[str, Any]:
-        """What a person decided that no message of this session has told the model yet, as that message's `meta`.
+        """The user's decisions that no message of this session has told the model yet, as `meta` for the next message.
 
-        Never raises: a message goes out whatever the disk says. What is too old is let go where that is due.
+        Never raises: a disk error must not block a message. Also prunes old changes when due.
         """
         await self.prune_when_due()
         try:
@@ -185,7 +185,7 @@ class NotebookReview:
 
 
 def told_in_words(decided: Sequence[Decided]) -> str:
-    """What people decided, for the model; empty where there is nothing to say."""
+    """The user's decisions in words for the model; empty if there are none."""
     merged: dict[tuple[str, str], list[str]] = {}
     for line in decided:
         merged.setdefault((line.what, line.path), []).extend(line.cells)

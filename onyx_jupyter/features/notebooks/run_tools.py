@@ -1,4 +1,4 @@
-"""The tools that run cells in the notebook's own kernel, for as long as they take. They change no source."""
+"""The tools that run cells in the notebook's own kernel, without a time limit."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def _run_cell_preview(arguments: NotebookRunCellArguments, context: ToolCo
     preview=_run_cell_preview,
 )
 async def notebook_run_cell_tool(arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
-    """Runs one cell in the notebook's own kernel, for as long as it takes."""
+    """Runs one cell in the notebook's own kernel, without a time limit."""
     path = await path_to_run(arguments.path, context)
     return await run_and_tell(path, arguments.cell_id, context)
 
@@ -117,7 +117,7 @@ async def _run_all_preview(arguments: NotebookRunAllArguments, context: ToolCont
     preview=_run_all_preview,
 )
 async def notebook_run_all_tool(arguments: NotebookRunAllArguments, context: ToolContext) -> ToolResult:
-    """Runs the code cells one after the other, and stops at the first that fails."""
+    """Runs the code cells in order and stops at the first failure."""
     path = await path_to_run(arguments.path, context)
     cells = code_cells(await opened(path, context), arguments.from_cell_id, arguments.to_cell_id)
     return await run_in_order(path, cells, context)
@@ -164,7 +164,7 @@ async def _restart_kernel_preview(arguments: NotebookRestartKernelArguments, con
     preview=_restart_kernel_preview,
 )
 async def notebook_restart_kernel_tool(arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolResult:
-    """A new kernel in place of the old one; what the cells show stays."""
+    """Replaces the kernel with a new one; the cells keep their outputs."""
     path = await path_to_run(arguments.path, context)
     said = await _restart(path, context, none_is_fine=arguments.run_all)
     if not arguments.run_all:
@@ -175,7 +175,7 @@ async def notebook_restart_kernel_tool(arguments: NotebookRestartKernelArguments
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """One cell that was run, with its number at the beginning."""
+    """A cell that was run, with its number before the first cell ran."""
 
     number: int
     cell: Cell
@@ -198,7 +198,7 @@ async def _restart(path: str, context: ToolContext, *, none_is_fine: bool) -> st
 
 
 async def run_in_order(path: str, cells: Sequence[Numbered], context: ToolContext) -> ToolResult:
-    """Cancelling stops the cell that runs; those behind it are not begun, nor behind one that was changed meanwhile."""
+    """Cancelling stops the running cell and starts no later one; a cell that was changed meanwhile ends it too."""
     ran: list[_Ran] = []
     gone = 0
     for place, (number, cell) in enumerate(cells, 1):
@@ -222,13 +222,13 @@ def _prefixed(where: str, progress: Callable[[str], None]) -> Callable[[str], No
 
 
 def _so_far(error: NotebookError, ran: Sequence[_Ran], number: int, cell: Cell) -> NotebookError:
-    """What went before is not lost to the model."""
+    """The error with the cells that ran before it, so that the model knows about them."""
     before = f"{_cells(ran)} ran before it" if ran else "the first"
     return NotebookError(error.code, f"In cell {number} ({cell.id}; {before}): {error}", data=error.data)
 
 
 def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, context: ToolContext) -> ToolResult:
-    """How it ended, then each cell in a line, then what the last one put out."""
+    """How it ended, then one line per cell, then the output of the last one."""
     if not ran:
         none = f"{path} has no code cell there: nothing was run."
         return ToolResult(none, ok=gone == 0, origin="own", data={"notebook": path})
@@ -264,7 +264,7 @@ def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, 
 
 
 def _ran_data(path: str, ran: Sequence[_Ran]) -> dict[str, Any]:
-    """The last ones, where they are too many to name all."""
+    """Only the last ones, if there are too many to list."""
     cells = [{"number": one.number, "id": one.cell.id, "status": one.run.status} for one in ran[-MAX_CELLS:]]
     return {"notebook": path, "ran": cells}
 
@@ -281,7 +281,7 @@ def _shortened(lines: Sequence[str], most: int = 60) -> list[str]:
 
 
 def code_cells(view: NotebookView, from_id: str | None, to_id: str | None) -> list[Numbered]:
-    """The code cells of the range that hold something, with their numbers. Raises: NotebookError (no_cell)."""
+    """The non-empty code cells of the range, with their numbers. Raises: NotebookError (no_cell)."""
     ids = [cell.id for cell in view.cells]
     first = 0 if from_id is None else index_of(ids, from_id, view.path)
     last = len(ids) - 1 if to_id is None else index_of(ids, to_id, view.path)

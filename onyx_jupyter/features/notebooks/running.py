@@ -1,4 +1,4 @@
-"""The run of one cell, and what a model is told of it. It changes no source."""
+"""Runs one cell and reports the outcome to the model."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ STAYS = "The cell stays; running it failed"
 
 
 async def run_and_tell(path: str, cell_id: str, context: ToolContext) -> ToolResult:
-    """Runs the cell if it is then still what was approved. Raises: NotebookError."""
+    """Runs the cell if it still is as approved. Raises: NotebookError."""
     return _told(path, cell_id, await run_cell(path, cell_id, context, context.progress), context)
 
 
 async def run_written(
     path: str, cell_id: str, source: str, done: str, data: Mapping[str, Any], context: ToolContext
 ) -> ToolResult:
-    """Runs the cell that this call has just written, if it says exactly `source`.
+    """Runs the cell that this call has just written, if its source is exactly `source`.
 
-    `done` tells of the writing in words, `data` to the screens.
+    `done` describes the edit in words, `data` for the user interface.
 
-    A run that does not begin takes nothing back: the result says that the cell stays, and why it did not run.
+    If the cell cannot start, the edit is not undone: the result says that the cell stays, and why it did not run.
     """
     try:
         run = await run_exactly(path, cell_id, context, context.progress, cell_hash(source))
@@ -69,17 +69,17 @@ def _told(path: str, cell_id: str, run: CellRun, context: ToolContext) -> ToolRe
 
 
 def run_failure(run: CellRun, reason: str) -> Failure | None:
-    """Of a cell's code, which was run."""
+    """The failure of a cell that was run; None if it succeeded."""
     return None if run.status == "ok" else Failure("aborted" if run.status == "aborted" else "failed", reason)
 
 
 def with_figures(text: str, run: CellRun) -> str:
-    """What the cell put out, then what its figures hold: not every model sees the pictures themselves."""
+    """The cell's output, then descriptions of its figures, because not every model can see images."""
     return "\n".join([*filter(None, [text]), *(f"[figure: {figure}]" for figure in run.figures)])
 
 
 def count(run: CellRun) -> str:
-    """` [5]`, where the kernel counted."""
+    """The execution count as ` [5]`, if the kernel sent one."""
     return f" [{run.execution_count}]" if run.execution_count is not None else ""
 
 

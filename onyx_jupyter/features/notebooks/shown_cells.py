@@ -1,4 +1,4 @@
-"""Cells of a notebook as a result's data: by the number and id that a person sees."""
+"""Notebook cells as result data, with the number and id that the user sees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onyx_jupyter.result_data import cells_shown
 
 
 def shown_cells(view: NotebookView, cells: Iterable[Cell]) -> dict[str, Any]:
-    """Those cells of the notebook, in its order, and how many it has."""
+    """These cells in notebook order, and how many cells the notebook has."""
     wanted = {cell.id for cell in cells}
     numbered = ((number, cell.id) for number, cell in enumerate(view.cells, 1) if cell.id in wanted)
     return cells_shown(view.path, numbered, len(view.cells))

@@ -1,1 +1,1 @@
-"""Commands, and the processes that go on."""
+"""Shell commands and background processes."""

@@ -1,4 +1,4 @@
-"""The tool that runs a shell command. It never leaves a process behind, and never shows a command the server's keys."""
+"""The tool that runs a shell command. It leaves no process behind and hides the server's keys from commands."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def _preview(arguments: ExecArguments, context: ToolContext) -> ToolPrevie
 
 
 def make_exec_tool(*, progress_every_s: float = 5.0) -> Tool[ExecArguments]:
-    """The tool, which says of a silent command every `progress_every_s` that it still runs."""
+    """Creates the tool; a silent command reports every `progress_every_s` seconds that it is still running."""
 
     @tool(
         name="exec",
@@ -72,11 +72,11 @@ def make_exec_tool(*, progress_every_s: float = 5.0) -> Tool[ExecArguments]:
         preview=_preview,
     )
     async def exec_tool(arguments: ExecArguments, context: ToolContext) -> ToolResult:
-        """Runs `bash -c` (or `sh -c`), in a session of its own, without input unless it runs in the background.
+        """Runs `bash -c` (or `sh -c`) in its own OS session, without input unless it runs in the background.
 
-        When the command ends, times out or is cancelled, all it has started ends with it; a background one ends with
-        the turn at the latest. The environment is the server's without what looks like a key of a provider, of Onyx or
-        of Jupyter (`*_API_KEY`, `ONYX_*`, `JUPYTER_TOKEN`, …).
+        When the command ends, times out or is cancelled, everything it started ends too; a background command ends with
+        the turn at the latest. The environment is the server's, without variables that look like keys of a provider,
+        of Onyx or of Jupyter (`*_API_KEY`, `ONYX_*`, `JUPYTER_TOKEN`, …).
         """
         cwd = _folder(arguments, context)
         if arguments.background:
@@ -106,7 +106,7 @@ def make_exec_tool(*, progress_every_s: float = 5.0) -> Tool[ExecArguments]:
 
 
 async def _ended(job: Job, timeout_s: float, progress_every_s: float, context: ToolContext) -> bool:
-    """Whether the command ended by itself in time; where it is silent, tells now and then that it still runs."""
+    """Whether the command ended by itself in time; reports progress while it is silent."""
     loop = asyncio.get_running_loop()
     start = loop.time()
     while (left_s := start + timeout_s - loop.time()) > 0:

@@ -1,4 +1,4 @@
-"""Commands, and the processes that go on."""
+"""Shell commands and background processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool that looks after the commands in the background of a turn. It starts none, and reaches no other process."""
+"""The tool that manages the background commands of a turn. It starts none and reaches no other process."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def _process_risk(arguments: ProcessArguments) -> Risk:
     risk_of=_process_risk,
 )
 async def process_tool(arguments: ProcessArguments, context: ToolContext) -> ToolResult:
-    """Looks after what `exec` started with `background`. Typing is running something; looking and ending are not.
+    """Manages what `exec` started with `background`. Writing counts as executing; reading and killing do not.
 
-    `kill` asks nobody: it ends only what this turn has started, and what would end with it anyway.
+    `kill` needs no approval: it ends only what this turn started, which would end with the turn anyway.
     """
     if arguments.action == "list":
         return ToolResult(_listed(context), origin="own")  # the commands are the model's own

@@ -1,1 +1,1 @@
-"""What the project in the server's root tells Onyx to do, and whether a person wants that."""
+"""The instructions of the project in the server's root, and whether the user trusts them."""

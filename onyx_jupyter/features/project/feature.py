@@ -1,4 +1,4 @@
-"""What the project in the server's root tells Onyx to do."""
+"""The instructions of the project in the server's root."""
 
 from __future__ import annotations
 

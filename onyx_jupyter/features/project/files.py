@@ -1,4 +1,4 @@
-"""The instructions of the project in the server's root, and what people said of them. It puts nothing into a prompt."""
+"""The instruction file of the project in the server's root, and the user's decisions about it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ State = Literal["new", "changed", "trusted", "declined", "unusable"]
 
 @dataclass(frozen=True, slots=True)
 class JudgedFile:
-    """A file as it is now, with what a person said of this very content.
+    """The current file, with the user's decision about exactly this content.
 
-    `changed`: another content was trusted before, and `trusted_text` is how that one read.
+    `changed`: other content was trusted before; `trusted_text` is that content.
     """
 
     found: Instructions
@@ -43,7 +43,7 @@ class JudgedFile:
 
 
 class ProjectFiles:
-    """Those of one server. `workspaces` are the agents' own folders, whose files need no trust."""
+    """The server's project files. `workspaces` are the agents' own folders, whose files need no trust."""
 
     def __init__(
         self,
@@ -68,20 +68,20 @@ class ProjectFiles:
         return self._root.name or str(self._root)
 
     async def files(self) -> Sequence[JudgedFile]:
-        """What there is to trust or to decline, or was; none where the root is every agent's own workspace."""
+        """The files to trust or decline, decided or not; empty if the root is the only workspace of all agents."""
         judged = await self._look()
         own = await asyncio.to_thread(lambda: {place.resolve() for place in self._workspaces().values()})
         return [] if judged is None or own == {self._root} else [judged]
 
     async def instructions(self) -> Instructions | None:
-        """What stands there now, where a person trusts this very content of it."""
+        """The current instructions, if the user trusts exactly this content."""
         judged = await self._look()
         return judged.found if judged is not None and judged.state == "trusted" else None
 
     async def trust(self, path: str, digest: str, by: str) -> None:
-        """It guides the agents from now on, as long as it stays as it is.
+        """Trusts the file: it guides the agents as long as its content stays the same.
 
-        Raises: NotFound, ProjectFileChanged where it is another content by now, InvalidRequest where it cannot be used,
+        Raises: NotFound, ProjectFileChanged if its content has changed, InvalidRequest if it cannot be used,
         StorageError.
         """
         found = await self._named(path, digest)
@@ -89,9 +89,9 @@ class ProjectFiles:
         await self._decide(found, "trusted", by)
 
     async def decline(self, path: str, digest: str, by: str) -> None:
-        """It is not used, and not asked about again; where it was trusted, it is no more. Raises: as `trust`."""
+        """Declines the file: it loses any trust, is not used, and is not asked about again. Raises: as `trust`."""
         found = await self._named(path, digest)
-        await self._decide(found, "declined", by)  # what tightens is done first and written then
+        await self._decide(found, "declined", by)  # a restriction takes effect first and is audited afterwards
         await self._audit.project_declined(str(found.real), digest, by)
 
     async def _named(self, path: str, digest: str) -> Instructions:
@@ -109,7 +109,7 @@ class ProjectFiles:
         await self._look()
 
     async def _look(self) -> JudgedFile | None:
-        """The file as it is now; everybody is told where it is not as it was at the last look."""
+        """Reads the current file; broadcasts an event if it has changed since the last look."""
         judged = await asyncio.to_thread(self._judged)
         seen = (judged.state, judged.digest) if judged is not None else None
         is_news = self._has_looked and seen != self._seen

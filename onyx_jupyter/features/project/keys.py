@@ -1,4 +1,4 @@
-"""What this feature gives to itself and to the surfaces, by name. What other features use is in `operations.keys`."""
+"""Service keys for this feature and the surfaces. Keys that other features use are in `operations.keys`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`project.*`: what the project in the server's root tells Onyx to do, and whether a person wants that."""
+"""`project.*`: the instructions of the project in the server's root, and whether the user trusts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The instructions of the project in the server's root on the socket: what they say, and trusting or declining them."""
+"""Project instructions on the socket: reading, trusting and declining them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the agent wants to know."""
+"""The agent's questions to the user."""

@@ -1,4 +1,4 @@
-"""What the agent wants to know."""
+"""The agent's questions to the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`questions.*`: what the agent wants to know, and the person's answer."""
+"""`questions.*`: the agent's questions and the user's answers."""
 
 from __future__ import annotations
 

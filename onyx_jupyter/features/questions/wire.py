@@ -1,4 +1,4 @@
-"""Questions of the agent on the socket."""
+"""The agent's questions on the socket."""
 
 from __future__ import annotations
 

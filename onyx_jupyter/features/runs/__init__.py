@@ -1,1 +1,1 @@
-"""The answers that are being made."""
+"""The runs in progress."""

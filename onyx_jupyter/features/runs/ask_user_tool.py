@@ -1,4 +1,4 @@
-"""The tool with which the agent asks its person something in the middle of its work. It never answers by itself."""
+"""The tool with which the agent asks the user a question during a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AskUserArguments(Arguments):
     untimed=True,
 )
 async def ask_user_tool(arguments: AskUserArguments, context: ToolContext) -> ToolResult:
-    """Waits until the person answers, declines, or the time for approvals is over."""
+    """Waits until the user answers or declines, or the approval timeout expires."""
     if context.ask is None:
         return ToolResult(NOBODY, ok=False, origin="own", failure=Failure("unavailable", NOBODY))
     choices = tuple(dict.fromkeys(arguments.choices or ()))

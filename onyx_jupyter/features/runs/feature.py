@@ -1,4 +1,4 @@
-"""The answers that are being made."""
+"""The runs in progress."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def make(parts: Parts) -> Built:
         await recover(sessions, runs, approvals, questions, audit, host.clock, host.ids)
 
     async def close() -> None:
-        """What waits for a person goes on at the next start: it is let go before the runs that wait for it end."""
+        """Releases approvals and questions before their waiting runs end, because they resume at the next start."""
         await ahead.close()
         approvals.close()
         questions.close()

@@ -1,6 +1,6 @@
-"""The tool with which the agent shows its person what it is about to do. It keeps nothing: the call itself is the plan.
+"""The tool with which the agent shows the user its plan. It stores nothing: the call itself is the plan.
 
-What a person sees of a run's plan is its newest call of this tool, live and from the transcript alike.
+A run's plan is its newest call of this tool, both live and in the transcript.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PlanUpdateArguments(Arguments):
     family="chat",
 )
 async def plan_update_tool(arguments: PlanUpdateArguments, context: ToolContext) -> ToolResult:
-    """Takes the whole plan each time, so that what is shown never depends on what was shown before."""
+    """Takes the whole plan each time, so that the display never depends on earlier calls."""
     steps = [step for step in arguments.steps if step.status != "dropped"]
     done = sum(step.status == "done" for step in steps)
     left = sum(step.status in _OPEN for step in steps)

@@ -1,1 +1,1 @@
-"""Skills: found, trusted, run."""
+"""Skills: finding, trusting and running them."""

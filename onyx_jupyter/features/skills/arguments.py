@@ -1,4 +1,4 @@
-"""Makes a skill's parameters into arguments that are checked like any tool's. It never runs the skill."""
+"""Turns a skill's parameters into arguments that are checked like any tool's."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from onyx_jupyter.skills.parameters import Parameter, Parameters
 from onyx_jupyter.skills.skill import Skill
 from onyx_jupyter.toolsets.arguments import Arguments, ByModel
 
-# What can stand left of `=` in the languages that papermill writes; anything else could be code.
+# What may be left of `=` in the languages that papermill writes; anything else could be code.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}")
 
-# What papermill leaves in a text between double quotes, and these languages run.
+# Characters that papermill does not escape in a double-quoted string and that these languages interpolate.
 _READ_AS_CODE = {"julia": "$", "powershell": "$`"}
-# A choice that says no more than which one it is, and how many of them.
+# Choices that are plain identifiers, and how many of them may be shown.
 _WORD = re.compile(r"[A-Za-z0-9_.-]{1,30}")
 _MAX_WORDS = 20
 
@@ -47,7 +47,7 @@ class FreeArguments(SkillArguments):
 
 
 def arguments_of(skill: Skill) -> type[SkillArguments]:
-    """The model that checks what a skill is given."""
+    """The model that validates a skill's arguments."""
     parameters = skill.parameters or Parameters()
     if parameters.free_form is not None:
         return FreeArguments
@@ -56,7 +56,7 @@ def arguments_of(skill: Skill) -> type[SkillArguments]:
 
 
 def parameters_schema(skill: Skill) -> dict[str, Any]:
-    """The JSON schema of what a skill is given."""
+    """The JSON schema of a skill's arguments."""
     parameters = skill.parameters or Parameters()
     if parameters.free_form is not None:
         return {"type": "object", "properties": {}, "description": parameters.free_form}
@@ -70,7 +70,7 @@ def parameters_schema(skill: Skill) -> dict[str, Any]:
 
 
 def without_texts(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A parameter's or all parameters' schema without what its author says in it: names, types and plain words."""
+    """A schema without the author's free text: only names, types and plain choices remain."""
     made: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
@@ -87,21 +87,21 @@ def without_texts(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_parameters(skill: Skill, given: Mapping[str, Any]) -> SkillArguments:
-    """Raises: InvalidArguments that names each wrong parameter."""
+    """The validated arguments. Raises: InvalidArguments that names each wrong parameter."""
     model = arguments_of(skill)
     try:
         checked = ByModel(model).check(given)
     except InvalidArguments as error:
         known = ", ".join(f"`{item.name}`" for item in (skill.parameters or Parameters()).items) or "none"
         refusal = InvalidArguments(f"{error} {skill.name} takes: {known}.")
-        refusal.own_words = False  # names and choices are the skill's author's
+        refusal.own_words = False  # names and choices were written by the skill's author
         raise refusal from error
     _refuse_code(skill, checked.given())
     return with_plain_names(checked)
 
 
 def real_paths(skill: Skill, given: Mapping[str, Any], paths: PathGuard) -> dict[str, Any]:
-    """The same for a person, with Onyx's own paths (`onyx:`, `Onyx:`) as the kernel needs them.
+    """The values for a user's call, with Onyx's own paths (`onyx:`, `Onyx:`) resolved for the kernel.
 
     Raises: PathNotAllowed.
     """
@@ -109,11 +109,11 @@ def real_paths(skill: Skill, given: Mapping[str, Any], paths: PathGuard) -> dict
 
 
 def allowed_paths(skill: Skill, given: Mapping[str, Any], paths: PathGuard) -> dict[str, Any]:
-    """The same for an agent, each path within the folders that it may use. Raises: PathNotAllowed."""
+    """The values for an agent's call, each path inside its allowed folders. Raises: PathNotAllowed."""
 
     def allowed(path: str) -> str:
         real = str(paths.resolve(path))
-        # Whoever reads `~` in a kernel may take it for a person's folder, which is not what was judged.
+        # Code in the kernel may expand `~` to a home folder, which is not the path that was checked.
         return real if _is_ours(path) or path.startswith("~") else path
 
     return _with_paths(skill, given, allowed)
@@ -129,7 +129,7 @@ def _is_ours(path: str) -> bool:
 
 
 def with_plain_names(arguments: SkillArguments) -> SkillArguments:
-    """The same. Raises: InvalidArguments where a free-form name is none: it would become code."""
+    """The arguments unchanged. Raises: InvalidArguments if a free-form name is invalid: it would become code."""
     for name in arguments.model_extra or {}:
         if not _NAME.fullmatch(name) or keyword.iskeyword(name):
             raise InvalidArguments(f"`{name[:80]}` is no name that a parameter can have.")
@@ -141,7 +141,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _refuse_code(skill: Skill, given: Mapping[str, Any]) -> None:
-    """Raises: InvalidArguments where papermill's text for that language would run a part of a value."""
+    """Raises: InvalidArguments if that language would run part of a value as papermill writes it."""
     kernel = f"{skill.language} {skill.kernel or ''}".lower()
     for language, marks in _READ_AS_CODE.items():
         found = [name for name, value in given.items() if language in kernel and _holds(value, marks)]
@@ -165,12 +165,12 @@ def _field(parameter: Parameter) -> tuple[Any, Any]:
     facts: dict[str, Any] = {"alias": parameter.name}
     if parameter.required:
         return _python_type(parameter.type), Field(**facts)
-    # Where only running the cell gives the default, None stands here and is never sent on.
+    # If only running the cell yields the default, it is None here and never passed on.
     return _python_type(parameter.type), Field(default=parameter.default, **facts)
 
 
 def _property(parameter: Parameter) -> dict[str, Any]:
-    """A default of None says nothing that leaving it out does not."""
+    """Omits a default of None, which means the same as no default."""
     about = {"description": parameter.description} if parameter.description else {}
     if parameter.type.name == "path" and not about:
         about = {"description": "A path."}

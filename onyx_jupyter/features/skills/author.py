@@ -1,4 +1,4 @@
-"""Makes skills of the notebooks that people have in front of them. It never runs one."""
+"""Creates skills from the user's notebooks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from onyx_jupyter.skills.skill import Listed, Source, skill_id
 
 @dataclass(frozen=True)
 class SkillWish:
-    """What a person wants to be saved; `parameters` is the source of the parameters cell."""
+    """What the user wants to save; `parameters` is the source of the parameters cell."""
 
     path: str
     name: str
@@ -32,7 +32,7 @@ class SkillWish:
 
 
 class SkillAuthor:
-    """`announce` is told when a skill was saved."""
+    """`announce` is called when a skill was saved."""
 
     def __init__(self, library: SkillLibrary, notebooks: Notebooks, announce: Callable[[], None]) -> None:
         self._library = library
@@ -54,9 +54,9 @@ class SkillAuthor:
         return proposal, kernel, problem
 
     async def save(self, wish: SkillWish, by: str, agent_id: str | None) -> Listed:
-        """The skill, trusted, since its person made it: the very version that was written, where it was written.
+        """Saves the skill and trusts exactly the version that was written, since the user made it.
 
-        Raises: NotebookError, NotFound, StorageError; InvalidRequest where a field is wrong or the name is taken.
+        Raises: NotebookError, NotFound, StorageError; InvalidRequest if a field is wrong or the name is taken.
         """
         view = await self._notebooks.read(wish.path)
         kernel = await asyncio.to_thread(kernel_facts, view.kernel_name or DEFAULT_KERNEL)
@@ -75,7 +75,7 @@ class SkillAuthor:
         return await self._library.trust(wish.name, digest, by, agent_id, id=skill_id(wish.place, real))
 
     async def _refuse_namesakes(self, wish: SkillWish, folder: Path, agent_id: str | None) -> None:
-        """Which of two files of one name counts is nobody's to guess. Raises: NotFound, InvalidRequest."""
+        """Refuses a second file with the same name, which would be ambiguous. Raises: NotFound, InvalidRequest."""
         own = await asyncio.to_thread((folder / f"{wish.name}.ipynb").resolve)
         others = [path for path in await self._library.in_place(wish.name, wish.place, agent_id) if path != own]
         if others:

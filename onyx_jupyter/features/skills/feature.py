@@ -1,4 +1,4 @@
-"""Skills: found, trusted, run."""
+"""Skills: finding, trusting and running them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The skills that each agent has, and the trust that people gave them. It never runs one."""
+"""The skills of each agent, and which of them the user trusts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PROJECT_FOLDER = Path(ONYX_FOLDER) / "skills"
 
 
 class SkillLibrary:
-    """`workspace` gives an agent's folder, `packaged` is where the package put its own skills, if it did.
+    """`workspace` returns an agent's folder; `packaged` is the folder of the package's own skills, if any.
 
-    `on_change` is told when an agent's skills are not what they were when they were looked up last.
+    `on_change` is called when an agent's skills have changed since the last lookup.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class SkillLibrary:
         self._seen: dict[str | None, Sequence[tuple[object, ...]]] = {}
 
     def folder(self, source: Source, agent_id: str | None) -> Path | None:
-        """Where the skills of that place lie. Raises: NotFound."""
+        """The folder of skills from that source. Raises: NotFound."""
         match source:
             case "project":
                 return self._server_root / PROJECT_FOLDER
@@ -62,7 +62,7 @@ class SkillLibrary:
                 return self._packaged
 
     async def all(self, agent_id: str | None = None) -> Sequence[Listed]:
-        """All of them, also those that cannot be used. Raises: NotFound where there is no such agent."""
+        """All skills, including unusable ones. Raises: NotFound if there is no such agent."""
         found = await asyncio.to_thread(self._finder.find, self._places(agent_id))
         seen = [(item.skill.id, item.skill.digest, item.state, item.reason) for item in found]
         before, self._seen[agent_id] = self._seen.get(agent_id), seen
@@ -71,11 +71,11 @@ class SkillLibrary:
         return found
 
     async def tool_files(self, agent_id: str | None = None) -> Sequence[Listed]:
-        """The Python files with tools among them. Raises: NotFound where there is no such agent."""
+        """The Python files with tools among the skills. Raises: NotFound if there is no such agent."""
         return await asyncio.to_thread(self._finder.find, [self._tools_place(agent_id)])
 
     async def get(self, name: str, agent_id: str | None = None, *, id: str | None = None) -> Listed:  # noqa: A002
-        """The skill as it is on disk now; `id` picks one that another hides. Raises: NotFound."""
+        """The skill as it is on disk now; `id` selects one that another shadows. Raises: NotFound."""
         listed = await asyncio.to_thread(self._finder.fresh, self._places(agent_id))
         named = [item for item in listed if item.skill.name == name and id in (None, item.skill.id)]
         counts = [item for item in named if item.state not in ("broken", "shadowed")]
@@ -85,7 +85,7 @@ class SkillLibrary:
         return (counts or named)[0]
 
     async def in_place(self, name: str, source: Source, agent_id: str | None = None) -> Sequence[Path]:
-        """The files of that place which say that name, whether or not they can be used. Raises: NotFound."""
+        """The files from that source with that skill name, usable or not. Raises: NotFound."""
         listed = await asyncio.to_thread(self._finder.fresh, self._places(agent_id))
         return [item.skill.path for item in listed if item.skill.name == name and item.skill.source == source]
 
@@ -98,7 +98,7 @@ class SkillLibrary:
         *,
         id: str | None = None,  # noqa: A002
     ) -> Listed:
-        """Trusts that very version. Raises: NotFound, StorageError; InvalidRequest where it is another one by now."""
+        """Trusts exactly that version. Raises: NotFound, StorageError; InvalidRequest if it has changed."""
         item = await self.get(name, agent_id, id=id)
         if item.skill.digest != digest or not digest:
             raise InvalidRequest("`hash`: the skill has changed meanwhile. Look at it again.", field="hash")

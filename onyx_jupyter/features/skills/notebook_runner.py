@@ -1,4 +1,4 @@
-"""A skill's notebook as it runs: papermill puts the parameters in, nbclient runs the cells. It never writes a file."""
+"""Runs a skill's notebook: papermill injects the parameters, nbclient runs the cells. It writes no file."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Say = Callable[[dict[str, Any]], None]
 
 
 class CellFailed(Exception):
-    """A cell raised an error; the message says which one and what."""
+    """A cell raised an error; the message names the cell and the error."""
 
 
 class SkillNotebook:
-    """One notebook and its kernel. `say` is told of each cell and of its newest line of output."""
+    """One notebook and its kernel. `say` receives each cell and its newest line of output."""
 
     def __init__(self, job: Mapping[str, Any], say: Say) -> None:
         self._job = job
@@ -44,7 +44,7 @@ class SkillNotebook:
         self._has_news = False
 
     async def run(self, found_out: Callable[[dict[str, Any]], None]) -> None:
-        """Every cell, in order. Raises: CellFailed, or whatever keeps a kernel from running."""
+        """Runs every cell in order. Raises: CellFailed, or any error that keeps the kernel from running."""
         await self._start_kernel()
         hashing = asyncio.create_task(asyncio.to_thread(input_hash, self._job))
         await asyncio.to_thread(self._put_in_parameters)
@@ -60,13 +60,13 @@ class SkillNotebook:
             await self._run_cell(client, cell, index)
 
     def text(self, run: dict[str, Any]) -> str:
-        """The notebook as a file, with what is known of the run in its metadata."""
+        """The notebook as file content, with the facts about the run in its metadata."""
         metadata = self._nb["metadata"]
         metadata["onyx"] = {**(metadata.get("onyx") or {}), "run": run}
         return json.dumps(self._nb, ensure_ascii=False, indent=1) + "\n"
 
     def kill(self) -> None:
-        """Ends the kernel at once."""
+        """Kills the kernel at once."""
         provisioner = getattr(self._manager, "provisioner", None)
         process = getattr(provisioner, "process", None)
         with contextlib.suppress(OSError):
@@ -74,11 +74,11 @@ class SkillNotebook:
                 process.kill()
 
     def put_out(self, line: str) -> None:
-        """The newest line of output; `tell` tells it."""
+        """Stores the newest line of output for `tell`."""
         self._progress["line"], self._has_news = line, True
 
     def tell(self) -> None:
-        """Says the newest line of output, where there is one that was not said."""
+        """Reports the newest line of output, if it was not reported yet."""
         if self._has_news:
             self._has_news = False
             self._say({**self._progress, "output": True})
@@ -96,11 +96,11 @@ class SkillNotebook:
 
     @property
     def notebook(self) -> Any:
-        """nbformat's own node, once the parameters are in it."""
+        """The nbformat node, once the parameters are injected."""
         return self._nb
 
     def _put_in_parameters(self) -> None:
-        """Also imports what runs the cells, while the kernel starts."""
+        """Injects the parameters. Also imports nbclient, while the kernel starts."""
         import nbclient  # noqa: F401
         from papermill.parameterize import parameterize_notebook
 
@@ -111,7 +111,7 @@ class SkillNotebook:
         if given:
             had = nb.metadata.setdefault("papermill", {})
             for cell in nb.cells:
-                cell.metadata.setdefault("tags", [])  # papermill takes for granted that they are there
+                cell.metadata.setdefault("tags", [])  # papermill expects them
             nb = parameterize_notebook(
                 nb, given, comment="Given for this run", kernel_name=self._job["kernel"], language=self._job["language"]
             )
@@ -134,7 +134,7 @@ class SkillNotebook:
             ) from error
 
     async def _versions(self, client: Any) -> dict[str, str]:
-        """Of the kernel's language, and of the packages that the skill requires, as the kernel has them."""
+        """Versions of the kernel's language and of the required packages, as installed in the kernel."""
         with contextlib.suppress(Exception):
             async with asyncio.timeout(VERSIONS_S):
                 info = await client.async_wait_for_reply(client.kc.kernel_info())
@@ -155,7 +155,7 @@ class SkillNotebook:
         return {str(name): str(version) for name, version in ast.literal_eval(text)}
 
     def _label(self, index: int) -> str:
-        """What a person would call the cell: the heading above it, else its first line."""
+        """A readable name for the cell: the heading above it, else its first line."""
         if _PARAMETERS.intersection(self._nb.cells[index].metadata.get("tags", ())):
             return "Parameters"
         for cell in reversed(self._nb.cells[:index]):
@@ -169,21 +169,21 @@ class SkillNotebook:
 
 
 def _keep_from_magics(nb: Any) -> None:
-    """IPython reads a cell of a single line, `time: int = 5`, as its magic of that name, where it has one."""
+    """Adds a second line: IPython takes a one-line cell such as `time: int = 5` for the magic of that name."""
     for cell in nb.cells:
         if "parameters" in cell.metadata.get("tags", ()) and len(cell.source.strip().splitlines()) == 1:
             cell.source = f"{cell.source.rstrip()}\n{SECOND_LINE}"
 
 
 def input_hash(job: Mapping[str, Any]) -> str:
-    """The SHA-256 of the skill's version, the parameters and the content of the files that they name."""
+    """The SHA-256 of the skill's version, the parameters and the content of the files they name."""
     files = {name: _file_hash(Path(job["cwd"]) / path) for name, path in job["paths"].items()}
     what = {"skill": job["run"]["skillHash"], "parameters": job["parameters"], "files": files}
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
 
 def _file_hash(path: Path) -> list[Any] | None:
-    """Of a very large file only its size and time."""
+    """The file's hash; for a very large file its size and modification time."""
     try:
         status = path.stat()
         if not path.is_file() or status.st_size > MAX_HASHED_BYTES:
@@ -195,11 +195,11 @@ def _file_hash(path: Path) -> list[Any] | None:
 
 
 def notebook_client(notebook: SkillNotebook) -> Any:
-    """nbclient's, which keeps outputs within bounds and tells of them."""
+    """An nbclient client that limits the size of outputs and reports them."""
     from nbclient import NotebookClient
 
     class Client(NotebookClient):
-        """Made here, since importing nbclient takes its time."""
+        """Defined here, because importing nbclient is slow."""
 
         _kept: dict[int, int]
 
@@ -226,7 +226,7 @@ def notebook_client(notebook: SkillNotebook) -> Any:
             growth: dict[int, int] = {}
             for index, places in self._display_id_map.get(display_id, {}).items():
                 outs = self.nb["cells"][index]["outputs"]
-                # Streams are joined when a cell is over, so that places may be others'.
+                # Streams are merged when a cell ends, so an index may point to another output.
                 places[:] = [place for place in places if place < len(outs) and "data" in outs[place]]
                 growth[index] = sum(_size(msg["content"]) - _size(outs[place]) for place in places)
             if self._grows(growth):
@@ -236,7 +236,7 @@ def notebook_client(notebook: SkillNotebook) -> Any:
                 self._leave_out(self.nb["cells"][index]["outputs"])
 
         def _grows(self, growth: Mapping[int, int]) -> bool:
-            """Whether there is room for that much more (or less) by cell, which then counts."""
+            """Whether this growth (or shrinkage) per cell fits the limits; if so, it is counted."""
             kept = self._kept | {index: self._kept.get(index, 0) + size for index, size in growth.items()}
             larger = [index for index, size in growth.items() if size > 0]
             if larger and (
@@ -257,7 +257,7 @@ def notebook_client(notebook: SkillNotebook) -> Any:
 
 
 def _size(content: Mapping[str, Any]) -> int:
-    """Of a message's content, or of an output."""
+    """The size of a message's content or of an output."""
     return len(content["text"]) if "text" in content else len(json.dumps(content))
 
 
@@ -266,7 +266,7 @@ def _node(output: dict[str, Any]) -> Any:
 
 
 def _nbformat() -> Any:
-    """Without types."""
+    """Imported dynamically, because nbformat has no types."""
     return importlib.import_module("nbformat")
 
 

@@ -1,4 +1,4 @@
-"""`skills.*`: what skills there are, what they say, trusting and running them."""
+"""`skills.*`: list, read, trust, run and save skills."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ async def save(params: SkillsSaveParams, caller: Caller) -> dict[str, Any]:
 
 
 async def detail(item: Listed, agent_id: str | None, caller: Caller) -> dict[str, Any]:
-    """All that a person reads before trusting it."""
+    """Everything that the user reads before trusting a skill."""
     diff = None
     if item.changed and item.trusted_text is not None:
         diff = await asyncio.to_thread(unified_diff, item.trusted_text, item.skill.text)
@@ -136,7 +136,7 @@ async def detail(item: Listed, agent_id: str | None, caller: Caller) -> dict[str
 
 
 def _fitting(outputs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """As many as fit into a frame, and a word on the rest."""
+    """As many outputs as fit into a frame, with a notice about the rest."""
     kept: list[dict[str, Any]] = []
     left = MAX_FRAME_BYTES
     for output in outputs:
@@ -153,12 +153,12 @@ def _size(content: Mapping[str, Any]) -> int:
 
 
 def fields_of(parameters: Parameters) -> list[dict[str, Any]]:
-    """The parameters as the wire has them, in order."""
+    """The parameters in wire format, in order."""
     return [_field(item) for item in parameters.items]
 
 
 def _infos(listed: Sequence[Listed], agent_id: str | None, caller: Caller) -> list[dict[str, Any]]:
-    """Makes a model of each skill's parameters and looks up where it opens, so for a thread."""
+    """Blocks, so call it in a thread: builds each skill's parameter model and looks up its path on disk."""
     root = caller.get(AGENTS).agent(agent_id).paths.server_root
     paths = browser_paths([item.skill.path for item in listed], root, caller.get(HOST).drive)
     return [_info(item, path) for item, path in zip(listed, paths, strict=True)]

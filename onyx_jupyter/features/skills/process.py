@@ -1,8 +1,8 @@
-"""The process that runs one skill notebook: a kernel of its own, each cell in turn, the copy kept as it goes.
+"""The process that runs one skill notebook: in its own kernel, cell by cell, saving the executed copy as it goes.
 
-It is a process apart, so that a notebook's outputs and the libraries that run it never weigh on the server. Its first
-line of input is the job; each further line of its output says how it goes. The line `stop`, or the end of the input
-(the server is gone), ends it with its kernel. It never decides whether a skill may run.
+It is a separate process, so that a notebook's outputs and the libraries that run it never burden the server. The first
+line of input is the job; each line of output reports progress. The line `stop`, or the end of the input (the server is
+gone), ends it and its kernel.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STOPPED, INTERRUPTED = "stopped", "interrupted"
 
 
 class SkillProcess:
-    """One job: what the server sent as its first line."""
+    """One job, as the server sent it in the first line."""
 
     def __init__(self, job: dict[str, Any], tell: TextIO) -> None:
         self._job = job
@@ -39,12 +39,12 @@ class SkillProcess:
         self._saved = ""
 
     def stop(self, why: str) -> None:
-        """The first reason counts."""
+        """Requests a stop; the first reason counts."""
         if not self._stop.done():
             self._stop.set_result(why)
 
     async def run(self) -> None:
-        """To the end, whichever it is; that is the last thing said."""
+        """Runs the job; its last message reports how it ended."""
         saving = asyncio.create_task(self._save_now_and_then())
         telling = asyncio.create_task(self._tell_now_and_then())
         working = asyncio.create_task(self._notebook.run(self._facts))
@@ -79,7 +79,7 @@ class SkillProcess:
         return "failed", str(error) if isinstance(error, CellFailed) else f"{type(error).__name__}: {error}"
 
     def _facts(self, facts: dict[str, Any]) -> None:
-        """What only the run itself finds out."""
+        """Adds facts that become known only during the run."""
         self._run |= facts
 
     async def _tell_now_and_then(self) -> None:
@@ -89,12 +89,12 @@ class SkillProcess:
 
     async def _save_now_and_then(self) -> None:
         while True:
-            with contextlib.suppress(StorageError):  # told at the end, where the disk still refuses
+            with contextlib.suppress(StorageError):  # reported at the end if the disk still fails
                 self._save()
             await asyncio.sleep(SAVE_EVERY_S)
 
     def _save(self) -> None:
-        """The copy as it is now, where that differs from what is on disk."""
+        """Saves the current copy if it differs from the one on disk."""
         text = self._notebook.text({**self._run})
         if text != self._saved:
             write_text_atomically(Path(self._job["copy"]), text)
@@ -110,13 +110,13 @@ class SkillProcess:
 
 
 async def main(job: dict[str, Any], tell: TextIO) -> None:
-    """Runs the job and listens for the end of the server."""
+    """Runs the job and watches for `stop` or the end of the server."""
     process = SkillProcess(job, tell)
     loop = asyncio.get_running_loop()
 
     def listen() -> None:
         said = sys.stdin.readline()
-        with contextlib.suppress(RuntimeError):  # over by itself
+        with contextlib.suppress(RuntimeError):  # already ended by itself
             loop.call_soon_threadsafe(process.stop, STOPPED if said.strip() == "stop" else INTERRUPTED)
 
     threading.Thread(target=listen, daemon=True).start()
@@ -126,9 +126,9 @@ async def main(job: dict[str, Any], tell: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    # What a kernel writes past its own streams must not come between the lines that the server reads.
+    # Output that a kernel writes directly to stdout must not mix with the lines that the server reads.
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     asyncio.run(main(json.loads(sys.stdin.readline()), channel))
     channel.flush()
-    os._exit(0)  # whatever a library still waits for: the kernel is ended, and the copy is written
+    os._exit(0)  # do not wait for libraries: the kernel has ended, and the copy is written

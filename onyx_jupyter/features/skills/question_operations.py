@@ -1,4 +1,4 @@
-"""`skills.ask`, `.question`, `.answer`: a cell waits for a yes to a skill, and the card below it gives the answer."""
+"""`skills.ask`, `.question`, `.answer`: a cell waits until the user trusts a skill in the card below it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The question of a cell that waits for a yes to a skill: asking it, looking at it, answering it."""
+"""Trust questions of waiting cells on the socket: asking, viewing and answering them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions of cells that wait for a yes to a new or changed skill. A yes is trust in the text that was shown."""
+"""Questions of cells that wait for the user to trust a new or changed skill. A yes trusts the text that was shown."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class _End:
 
 
 class SkillQuestions:
-    """Every open one of this server. How one ended is told to everybody, once; nothing of it is kept.
+    """All open questions of this server. How one ended is broadcast once; nothing is stored.
 
-    The cell that waits asks again and again how its question stands, which is when the end of its time is found.
+    The waiting cell polls its question; expiry is detected then.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class SkillQuestions:
         self._room = PendingRequests[SkillQuestion, _End](clock, _over, answer_write_s=answer_write_s)
 
     async def ask(self, name: str, agent_id: str | None, asker: str) -> SkillQuestion:
-        """It may be over when this returns: the skill is trusted by now, or cannot be used."""
+        """The question may already be closed on return: if the skill is trusted by now, or cannot be used."""
         expires = self._clock.now() + timedelta(seconds=self._timeout_s())
         question = SkillQuestion(self._ids.new(), name, agent_id, asker, expires)
 
@@ -72,7 +72,7 @@ class SkillQuestions:
         return question
 
     async def look(self, question_id: str) -> tuple[SkillQuestion, Listed] | None:
-        """The question with its skill as it is on disk now, or None where it is over, which this may find out."""
+        """The question with its skill as it is on disk now; None if it is closed, which this call may cause."""
         waiting = self._room.waiting.get(question_id)
         if waiting is None:
             return None
@@ -94,31 +94,31 @@ class SkillQuestions:
         return None if self._room.waiting.get(question_id) is None else (question, item)
 
     async def answer(self, question_id: str, digest: str | None, by: str) -> None:
-        """Trusts that very version, None declines. The first answer counts.
+        """Trusts exactly that version; None declines. The first answer counts.
 
-        Raises: NotFound where it is over, StorageError; InvalidRequest where the skill is another one by now.
+        Raises: NotFound if it is closed, StorageError; InvalidRequest if the skill has changed.
         """
         question = self._room.open(question_id).request
 
         async def write() -> _End:
             if await self.look(question_id) is None:
-                raise NotFound(OVER)  # why, everybody has been told
+                raise NotFound(OVER)  # the reason was broadcast
             if digest is None:
                 return _End("declined")
             return _end(await self._library.trust(question.name, digest, by, question.agent_id))
 
         async def tell(end: _End, ended_it: bool) -> None:
-            if ended_it:  # else it has been told
+            if ended_it:  # otherwise it was broadcast already
                 self._tell(question, end)
 
         await self._room.answer(question_id, write, tell)
 
     def pending(self) -> list[SkillQuestion]:
-        """Open questions, the oldest first."""
+        """Open questions, oldest first."""
         return self._room.pending()
 
     def leave(self, asker: str) -> None:
-        """That connection has ended: nobody waits for its answers any more."""
+        """Called when a connection has ended; closes its questions."""
         for waiting in [*self._room.waiting.values()]:
             if waiting.request.asker == asker:
                 self._close(waiting, _End("gone"))
@@ -133,7 +133,7 @@ class SkillQuestions:
 
 
 def _end(item: Listed) -> _End:
-    """Of the question for a skill that is not `untrusted` any more."""
+    """How a question ends whose skill is no longer `untrusted`."""
     return _End("trusted") if item.state == "ready" else _End("unusable", item.reason)
 
 

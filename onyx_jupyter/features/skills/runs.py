@@ -1,4 +1,4 @@
-"""Runs skills, each in a process of its own, and keeps what came of them. It never judges whether one may run."""
+"""Runs skills, each in its own process, and keeps their results. Callers check whether a skill may run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Announce = Callable[[str, dict[str, object]], None]
 
 
 class LiveRun:
-    """One run that goes on: its record, how far it is, and its process."""
+    """A run in progress: its record, its progress and its task."""
 
     def __init__(self, record: RunRecord, request: RunRequest) -> None:
         self.record = record
@@ -48,8 +48,8 @@ class LiveRun:
 class SkillRuns:
     """Every run of this server.
 
-    `announce` broadcasts an event; `redact` takes secrets out of what is told of a run; `on_end` hears of each end;
-    `opened_as` gives the paths by which JupyterLab opens files, looked up on the disk; `limits` is what is kept.
+    `announce` broadcasts an event; `redact` removes secrets from what is reported; `on_end` is called after each run;
+    `opened_as` returns the paths by which JupyterLab opens files (it reads the disk); `limits` says what is kept.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class SkillRuns:
         self._owner = Owner(pid=os.getpid(), started=psutil.Process().create_time())
 
     async def start(self, request: RunRequest) -> LiveRun:
-        """It is on disk and announced when this returns. Raises: ToolError where too many run, StorageError."""
+        """The run is on disk and announced on return. Raises: ToolError if too many are running, StorageError."""
         if len(self._live) >= MAX_RUNNING:
             raise ToolError(f"{MAX_RUNNING} skills are running. Wait for one to end, or stop one.")
         skill = request.skill
@@ -108,7 +108,7 @@ class SkillRuns:
         return run
 
     async def run(self, request: RunRequest, progress: Callable[[CellProgress], None]) -> RunOutcome:
-        """Until it is over; cancelling stops it. Raises: ToolError, StorageError."""
+        """Runs to the end; cancelling stops it. Raises: ToolError, StorageError."""
         run = await self.start(request)
         run.watchers.append(progress)
         assert run.task is not None
@@ -120,7 +120,7 @@ class SkillRuns:
             raise
 
     async def stop(self, run_id: str) -> bool:
-        """Ends it with its kernel; returns when that is done. False where it does not go on any more."""
+        """Ends the run and its kernel, and returns when done. False if it was not running."""
         run = self._live.get(run_id)
         if run is None or run.task is None:
             return False
@@ -129,32 +129,32 @@ class SkillRuns:
         return True
 
     async def history(self, name: str | None, limit: int) -> Sequence[RunRecord]:
-        """The newest first."""
+        """Newest first."""
         return [self._current(record) for record in await asyncio.to_thread(self._folder.newest, name, limit)]
 
     async def infos(self, name: str | None, limit: int) -> Sequence[dict[str, Any]]:
-        """The same as the wire has them."""
+        """The history in wire format."""
         records = await self.history(name, limit)
         paths = await asyncio.to_thread(self._opened_as, [self._folder.copy_path(record) for record in records])
         return [self._info(record, path) for record, path in zip(records, paths, strict=True)]
 
     async def info(self, record: RunRecord) -> dict[str, Any]:
-        """A run as the wire has it."""
+        """A run in wire format."""
         (path,) = await asyncio.to_thread(self._opened_as, [self._folder.copy_path(record)])
         return self._info(record, path)
 
     async def outcome(self, run_id: str) -> RunOutcome:
-        """Of a run that is over, or what there is of one that goes on. Raises: NotFound, StorageError."""
+        """The outcome of a run, partial while it is in progress. Raises: NotFound, StorageError."""
         record = self._current(await asyncio.to_thread(self._folder.find, run_id))
         return await asyncio.to_thread(self._outcome, record)
 
     async def notebook(self, run_id: str) -> tuple[RunRecord, dict[str, Any]]:
-        """The executed copy, as far as it is. Raises: NotFound, StorageError."""
+        """The executed copy, partial while the run is in progress. Raises: NotFound, StorageError."""
         record = self._current(await asyncio.to_thread(self._folder.find, run_id))
         return record, await asyncio.to_thread(self._folder.notebook, record)
 
     async def recover(self) -> None:
-        """Marks what a killed server left as running; what another living server runs is left alone."""
+        """Marks runs that a killed server left behind as interrupted; skips runs of another live server."""
         for record in await asyncio.to_thread(self._folder.unfinished):
             if record.run_id in self._live or _lives(record.owner):
                 continue
@@ -162,11 +162,11 @@ class SkillRuns:
                 await asyncio.to_thread(self._interrupted, record)
             except OnyxError as error:
                 log.error("Run %s could not be marked as interrupted: %s", record.run_id, error)
-            except Exception:  # what lies in a folder of people's files must not keep a server from starting
+            except Exception:  # a file in a user folder must not keep the server from starting
                 log.exception("Run %s could not be marked as interrupted", record.run_id)
 
     async def prune(self) -> None:
-        """Lets go the oldest of what is too much; never raises."""
+        """Deletes the oldest runs beyond the limits; never raises."""
         now = self._clock.now().timestamp()
         try:
             count = await asyncio.to_thread(prune_runs, self._folder, self._limits(), now)
@@ -177,7 +177,7 @@ class SkillRuns:
             log.info("%d old runs of skills were let go", count)
 
     async def close(self) -> None:
-        """Ends every run; they count as interrupted."""
+        """Ends every run as interrupted."""
         for run in list(self._live.values()):
             if run.task is not None:
                 run.task.cancel()
@@ -267,7 +267,7 @@ class SkillRuns:
     def _outcome(self, record: RunRecord) -> RunOutcome:
         try:
             notebook = self._folder.notebook(record)
-        except OnyxError:  # it ended before anything could be kept
+        except OnyxError:  # it ended before anything was saved
             notebook = {}
         return RunOutcome(record, tuple(result_outputs(notebook, record.status)), self._folder.copy_path(record))
 
@@ -276,7 +276,7 @@ class SkillRuns:
         return live.record if live is not None else record
 
     def _interrupted(self, record: RunRecord) -> None:
-        """The copy may know better: its process may have come to an end while the server died."""
+        """Prefers what the copy says: the process may have finished while the server died."""
         said: Mapping[str, Any] = {}
         with contextlib.suppress(NotFound, OnyxError):
             said = said_of_run(self._folder.notebook(record))
@@ -292,7 +292,7 @@ class SkillRuns:
 
 
 def _lives(owner: Owner | None) -> bool:
-    """Whether the server of a run is still there; its number alone may be another process's by now."""
+    """Whether the server of a run is still running; its pid alone may have been reused."""
     if owner is None:
         return False
     try:
@@ -311,6 +311,6 @@ def _distribution(requirement: str) -> str:
 
 
 def _logged(task: asyncio.Task[Any]) -> None:
-    """Nobody may wait for a run: its failure is heard all the same."""
+    """Logs a failure even if no caller awaits the run."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("A skill's run failed: %s", error, exc_info=error)

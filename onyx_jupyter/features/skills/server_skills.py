@@ -1,4 +1,4 @@
-"""Puts the skills of a server together from their parts. It never finds, trusts or runs one."""
+"""Assembles the skill service of a server from its parts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def server_skills(
     clock: Clock,
     ids: IdSource,
 ) -> Skills:
-    """`packaged` are the skills that the package brings, `recorded` their hashes; `drive` is what a browser shows."""
+    """`packaged` is the folder of the package's skills, `recorded` their hashes; `drive` maps paths for the browser."""
     library = SkillLibrary(
         home,
         server_root,

@@ -1,4 +1,4 @@
-"""Skills as the doors and the runs see them: finding, trusting, running. It knows nothing of sockets and notebooks."""
+"""The skill service for operations and runs: finding, trusting and running skills."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Forbidden = Callable[[ToolCall], str | None]
 
 
 class Skills:
-    """One server's. `forbidden` says what nobody may run here."""
+    """The skills of one server. `forbidden` returns why a call must not run here, or None."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Skills:
         self._forbidden = forbidden
 
     async def offered(self, parts: AgentParts) -> OfferedSkills:
-        """What that agent may use now. A failure here leaves it without skills, not without an answer."""
+        """The skills that the agent may use now. A failure leaves it without skills, not without an answer."""
         try:
             listed = await self.library.all(parts.config.id)
         except Exception:
@@ -72,7 +72,7 @@ class Skills:
     async def start(
         self, name: str, given: Mapping[str, Any], by: str, *, path: str | None = None, agent_id: str | None = None
     ) -> RunRecord:
-        """Runs it for a person, in the folder of `path`.
+        """Runs a skill for the user, in the folder of `path`.
 
         Raises: NotFound, SkillNotReady, InvalidArguments, PathNotAllowed, ToolError, StorageError.
         """
@@ -86,7 +86,7 @@ class Skills:
             raise ToolError(f"The skill {name} holds instructions, which are followed and not run.")
         paths = self._agent(agent_id).paths
         checked = await asyncio.to_thread(checked_parameters, skill, given)
-        if (place := marked(checked.given())) is not None:  # of a former run, whose record holds no secrets
+        if (place := marked(checked.given())) is not None:  # copied from a former run, whose record is redacted
             raise InvalidArguments(
                 f"`{place}` holds [redacted:…], the mark that stands where a secret was taken out. Give the value anew."
             )
@@ -99,14 +99,14 @@ class Skills:
         return (await self.runs.start(RunRequest(skill, real, cwd, by))).record
 
     async def ended(self, record: RunRecord) -> None:
-        """A person's run; those of agents are written down as calls of their tools."""
+        """Audits a user's run; an agent's runs are audited as tool calls."""
         if record.session_key is None:
             facts = {"skill": record.skill, "sha256": record.skill_hash, "arguments": record.parameters}
             await self._audit.skill_run({**facts, "status": record.status, "by": record.by, "run": record.run_id})
 
 
 class _AgentSkills:
-    """One agent's, for its tools."""
+    """One agent's skills, for its tools."""
 
     def __init__(self, library: SkillLibrary, agent_id: str) -> None:
         self._library = library
@@ -114,7 +114,7 @@ class _AgentSkills:
 
     async def get(self, name: str) -> Listed:
         item = await self._library.get(name, self._agent_id)
-        if item.skill.kind == "tool":  # code for this server is trusted by its person in the panel alone
+        if item.skill.kind == "tool":  # code for this server can be trusted only by the user, in the panel
             raise NotFound(f"There is no skill {name!r}.")
         return item
 

@@ -1,6 +1,6 @@
-"""The tools that read and run skills. Where skills lie, and who trusts them, is not their business.
+"""The tools that read and run skills.
 
-Unlike the others they are made for each run, since skills come and go: one tool for each notebook, with the notebook's
+Unlike other tools they are created for each run, since skills come and go: one tool per notebook, with the notebook's
 parameters as its arguments.
 """
 
@@ -48,7 +48,7 @@ class Skills(Protocol):
     """One agent's skills, as their tools need them."""
 
     async def get(self, name: str) -> Listed:
-        """As it is on disk now. Raises: NotFound."""
+        """The skill as it is on disk now. Raises: NotFound."""
         ...
 
     async def trust(self, skill: Skill, by: str) -> None:
@@ -57,14 +57,14 @@ class Skills(Protocol):
 
 
 def skill_tools(offered: Sequence[Listed], skills: Skills, runner: SkillRunner) -> list[Tool[Any]]:
-    """Those for the skills that an agent is offered; none where it is offered none."""
+    """The tools for the skills that an agent is offered; none if there are no skills."""
     desk = SkillDesk({item.skill.name: item for item in offered}, skills)
     notebooks = [item.skill for item in offered if item.skill.kind == "notebook"]
     return [_read_tool(desk), *(_notebook_tool(skill, desk, runner) for skill in notebooks)] if offered else []
 
 
 class SkillDesk:
-    """What the tools of one run know of the skills, and which version a person was shown for which call."""
+    """What the tools of one run know about the skills, and which version the user was shown for which call."""
 
     def __init__(self, offered: Mapping[str, Listed], skills: Skills) -> None:
         self._known = dict(offered)
@@ -72,11 +72,11 @@ class SkillDesk:
         self._shown: dict[str, str] = {}
 
     def is_trusted(self, name: str) -> bool:
-        """As far as it is known without looking."""
+        """As last known, without looking at the disk."""
         return name in self._known and self._known[name].trusted
 
     def is_trusted_version(self, skill: Skill) -> bool:
-        """The same for that very version."""
+        """Like `is_trusted`, for exactly this version."""
         return self.is_trusted(skill.name) and self._known[skill.name].skill.digest == skill.digest
 
     async def look(self, name: str) -> Listed:
@@ -87,13 +87,13 @@ class SkillDesk:
         return item
 
     async def show(self, name: str, context: ToolContext) -> tuple[Listed, dict[str, Any]]:
-        """For a question to a person: the skill, and what is to be said of its trust."""
+        """For an approval: the skill, and the details about its trust."""
         item = await self.look(name)
         self._shown[context.call_id] = item.skill.digest
         return item, await asyncio.to_thread(_trust_details, item)
 
     async def allowed(self, name: str, context: ToolContext) -> Skill:
-        """The skill, trusted by now where the person was shown this very version. Raises: NotFound, SkillNotReady."""
+        """The skill; trusts it if the user was shown exactly this version. Raises: NotFound, SkillNotReady."""
         item = await self.look(name)
         if not item.trusted:
             if self._shown.get(context.call_id) != item.skill.digest:
@@ -137,9 +137,9 @@ def _read_tool(desk: SkillDesk) -> Tool[SkillReadArguments]:
         preview=preview,
     )
     async def skill_read_tool(arguments: SkillReadArguments, context: ToolContext) -> ToolResult:
-        """Gives a skill's text. An untrusted one becomes an instruction only when a person has seen it.
+        """Returns a skill's text. An untrusted skill becomes an instruction only after the user has seen it.
 
-        What was trusted is meant to be followed, so it stands in no fence.
+        A trusted skill is meant to be followed, so its text is not fenced.
         """
         skill = await desk.allowed(arguments.name, context)
         if arguments.path is not None and skill.kind == "text":
@@ -161,7 +161,7 @@ def _notebook_tool(offered: Skill, desk: SkillDesk, runner: SkillRunner) -> Tool
     name, schema = offered.tool or "", parameters_schema(offered)
 
     def told() -> ToolDefinition:
-        """Of a skill that nobody has looked at the model is told as little as in the prompt."""
+        """The tool's definition; for an untrusted skill the model sees as little of it as in the prompt."""
         if desk.is_trusted_version(offered):
             return ToolDefinition(name, offered.description, schema)
         return ToolDefinition(name, f"{_UNREAD} {glimpse(offered.description)}", without_texts(schema))
@@ -208,7 +208,7 @@ def _notebook_tool(offered: Skill, desk: SkillDesk, runner: SkillRunner) -> Tool
 
 
 def _given(skill: Skill, arguments: SkillArguments, context: ToolContext) -> dict[str, Any]:
-    """What was given, checked against the skill as it is now. Raises: InvalidArguments, PathNotAllowed."""
+    """The arguments, checked against the current skill. Raises: InvalidArguments, PathNotAllowed."""
     checked = checked_parameters(skill, arguments.given())
     return allowed_paths(skill, checked.given(), context.paths)
 
@@ -222,12 +222,12 @@ def _why_asked(item: Listed) -> str:
 def _shown_path(skill: Skill, context: ToolContext) -> str:
     try:
         return context.paths.shown(context.paths.resolve(str(skill.path)))
-    except PathNotAllowed:  # a place that only Onyx itself reads
+    except PathNotAllowed:  # a folder that only Onyx itself reads
         return str(skill.path)
 
 
 def _in_effect(skill: Skill, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every parameter with the value that it will have, as far as that is known before."""
+    """Every parameter with its effective value, as far as it is known before the run."""
     items = (skill.parameters or Parameters()).items
     return {item.name: item.default for item in items if item.has_default} | dict(given)
 

@@ -1,4 +1,4 @@
-"""Skills on the socket: what there is, trusting, running, and making one of a notebook."""
+"""Skills on the socket: listing, trusting and running them, and creating one from a notebook."""
 
 from __future__ import annotations
 

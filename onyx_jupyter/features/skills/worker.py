@@ -1,4 +1,4 @@
-"""One run's process: started, followed line by line, and ended with its kernel. It keeps nothing of what it did."""
+"""The process of one skill run: started, followed line by line, and ended with its kernel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PROCESS = "onyx_jupyter.features.skills.process"
 
 @dataclass(frozen=True)
 class Task:
-    """`job` is what the process is sent; `variables` it gets whatever they look like; `stopping` ends it."""
+    """`job` is sent to the process; `variables` are passed even if they look like keys; `stopping` ends it."""
 
     job: Mapping[str, Any]
     variables: Collection[str]
@@ -38,7 +38,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Ending:
-    """How it ended; `said` are the last words of the process, empty where it had none."""
+    """How it ended; `said` is the last message of the process, empty if there was none."""
 
     status: str
     error: str | None = None
@@ -46,17 +46,17 @@ class Ending:
 
 
 class SkillWorker:
-    """Starts processes that run skills, and has them watched should this server be killed."""
+    """Starts processes that run skills; a reaper ends them if this server is killed."""
 
     def __init__(self) -> None:
         self._reaper = ProcessReaper()
 
     async def close(self) -> None:
-        """Nobody has to be watched any more."""
+        """Closes the reaper: no process is left to watch."""
         await self._reaper.close()
 
     async def work(self, task: Task, tell: Callable[[CellProgress], None]) -> Ending:
-        """Until it is over. Whatever happens, nothing of it is left running. Raises: ToolError."""
+        """Runs the task to its end. In any case, no process is left running. Raises: ToolError."""
         marker = secrets.token_hex(16)
         await self._reaper.watch(marker)
         process: asyncio.subprocess.Process | None = None
@@ -90,7 +90,7 @@ class SkillWorker:
     async def _converse(
         self, task: Task, tell: Callable[[CellProgress], None], process: asyncio.subprocess.Process
     ) -> Ending:
-        """Sends the job, follows its lines, and asks it to stop where somebody wishes that."""
+        """Sends the job, follows its output lines, and asks it to stop when `stopping` is set."""
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -130,7 +130,7 @@ class SkillWorker:
 
 
 async def _follow(lines: asyncio.StreamReader, tell: Callable[[CellProgress], None]) -> Mapping[str, Any] | None:
-    """Until it says how it ended; None where it ended without."""
+    """Follows the process until it reports how it ended; None if it ended without a report."""
     while line := await lines.readline():
         said = json.loads(line)
         if "finished" in said:
@@ -141,11 +141,11 @@ async def _follow(lines: asyncio.StreamReader, tell: Callable[[CellProgress], No
 
 
 async def _drain(stream: asyncio.StreamReader, kept: deque[str]) -> None:
-    """Reads what is complained of, so that nobody waits for it to be read; the last lines are kept."""
+    """Drains stderr, so that the process never blocks on it; the last lines are kept."""
     while True:
         try:
             line = await stream.readline()
-        except ValueError:  # a line without end
+        except ValueError:  # a line over the limit
             continue
         if not line:
             return

@@ -1,1 +1,1 @@
-"""How Onyx is."""
+"""The health of Onyx."""

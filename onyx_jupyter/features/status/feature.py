@@ -1,4 +1,4 @@
-"""How Onyx is: `health.check`, and the parts that it looks at."""
+"""The health of Onyx: `health.check` and the components it checks."""
 
 from __future__ import annotations
 

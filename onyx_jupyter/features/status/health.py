@@ -1,4 +1,4 @@
-"""How the configuration, the default model and the home are. Only what was really looked at is called ok."""
+"""Health of the configuration, the default model and the home. Only what was actually checked is reported as ok."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _config(configured: Configured, agents: Agents) -> Component:
 
 
 def _model(configured: Configured, model_id: str) -> Component:
-    """Whether the model can be opened; that costs no call to a provider."""
+    """Whether the model can be opened, without a call to the provider."""
     try:
         configured.models.open(model_id)
     except ModelError as error:

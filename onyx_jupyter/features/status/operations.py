@@ -1,4 +1,4 @@
-"""`health.check`: how things stand."""
+"""`health.check`: the health of each component."""
 
 from __future__ import annotations
 

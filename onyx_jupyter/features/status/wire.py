@@ -1,4 +1,4 @@
-"""Health as the wire has it."""
+"""Health on the socket."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The browser tabs, and what they have open."""
+"""The browser tabs and the notebooks they have open."""

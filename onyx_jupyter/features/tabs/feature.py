@@ -1,4 +1,4 @@
-"""The browser tabs, and what they have open."""
+"""The browser tabs and the notebooks they have open."""
 
 from __future__ import annotations
 

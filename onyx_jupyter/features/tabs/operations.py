@@ -1,4 +1,4 @@
-"""`client.*`: what a browser tab tells of itself, and its answers to what it was asked."""
+"""`client.*`: a browser tab's reports about itself, and its responses to requests."""
 
 from __future__ import annotations
 

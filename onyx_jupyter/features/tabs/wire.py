@@ -1,4 +1,4 @@
-"""Browser tabs on the socket: what they have open, and what they are asked to do."""
+"""Browser tabs on the socket: what they have open, and the requests sent to them."""
 
 from __future__ import annotations
 

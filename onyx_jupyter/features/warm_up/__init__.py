@@ -1,1 +1,1 @@
-"""What an answer needs is loaded while its person still writes."""
+"""Loads what an answer needs while the user is still typing."""

@@ -1,4 +1,4 @@
-"""Loads what an answer will need while its person still writes: a sidebar that is merely open costs next to nothing."""
+"""Loads what an answer needs while the user is still typing; a merely open sidebar costs almost nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 class WarmUp:
-    """`begin` is called whenever a person begins to write: what has gone since, for want of use, comes back."""
+    """`begin` is called whenever the user starts typing, and reloads what was unloaded for lack of use."""
 
     def __init__(self, models: Callable[[], Models], features: Contributions) -> None:
         self._models = models
@@ -22,16 +22,16 @@ class WarmUp:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Returns at once."""
+        """Starts loading in the background and returns at once."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._load(), name="onyx warm-up")
 
     def follow(self) -> None:
-        """For a message that nobody was seen writing: the first seconds belong to its answer."""
+        """For a message that arrived without typing: only catches up, so that its answer comes first."""
         self._features.catch_up()
 
     async def close(self) -> None:
-        """Ends it."""
+        """Stops loading."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -44,4 +44,4 @@ class WarmUp:
         except Exception:
             log.exception("What an answer needs could not be loaded")
         self._features.catch_up()
-        await self._features.prepare()  # behind the model: an answer does not wait for an index
+        await self._features.prepare()  # after the model: an answer does not wait for an index

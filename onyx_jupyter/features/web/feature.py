@@ -1,4 +1,4 @@
-"""The web: search, pages, addresses."""
+"""The web: search, pages and HTTP requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools that search and read the web. They never reach this machine or its network unless that is configured."""
+"""The tools that search and read the web. They never reach this machine or its network unless configured to."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def _search_preview(arguments: SearchArguments, context: ToolContext) -> T
     preview=_search_preview,
 )
 async def web_search_tool(arguments: SearchArguments, context: ToolContext) -> ToolResult:
-    """Asks the search that is configured; what it finds is text from outside."""
+    """Queries the configured search service; the results count as external text."""
     backend = search_backend(context.web)
     found = await backend.search(arguments.query, arguments.limit)
     if not found:
@@ -111,7 +111,7 @@ async def _fetch_preview(arguments: FetchPageArguments, context: ToolContext) ->
     preview=_fetch_preview,
 )
 async def web_fetch_tool(arguments: FetchPageArguments, context: ToolContext) -> ToolResult:
-    """Reads one page; of an HTML one what a person would read."""
+    """Reads one page; for HTML, the readable text."""
     accept = {"accept": "text/html, text/markdown, text/plain;q=0.9, */*;q=0.5"}
     answer = await open_client(context.web).request("GET", arguments.url, headers=accept, max_bytes=MAX_PAGE_BYTES)
     title, text = await asyncio.to_thread(_page, answer)
@@ -145,7 +145,7 @@ async def _http_preview(arguments: HttpArguments, context: ToolContext) -> ToolP
     preview=_http_preview,
 )
 async def http_fetch_tool(arguments: HttpArguments, context: ToolContext) -> ToolResult:
-    """Makes one HTTP request. What was allowed is sent to the address that was shown, never on to another one."""
+    """Makes one HTTP request to the address that was shown; only GET and HEAD follow redirects."""
     _check_headers(arguments.headers)
     answer = await open_client(context.web).request(
         arguments.method,
@@ -163,14 +163,14 @@ async def http_fetch_tool(arguments: HttpArguments, context: ToolContext) -> Too
 
 
 def _page(answer: WebAnswer) -> tuple[str | None, str]:
-    """Title and text of what came back."""
+    """Title and text of the response."""
     if is_html(answer):
         return readable(answer)
     return None, answer.text() if _is_text(answer) else describe_binary(answer)
 
 
 def _is_text(answer: WebAnswer) -> bool:
-    """By what the server says, and where it says nothing by the bytes themselves."""
+    """By the server's media type; if there is none, by the bytes themselves."""
     if answer.media_type:
         return bool(TEXT_TYPES.fullmatch(answer.media_type))
     return b"\0" not in answer.body[:2000]

@@ -1,6 +1,7 @@
-"""What can be read, and by which reader; `reader_of` is the one list. A reader never opens a file by its name.
+"""The supported kinds of files and their readers; `reader_of` is the one list. A reader never opens a file by its name.
 
-Each reader takes a name, which tells the kind, and an open file; it raises DocumentUnreadable in words for a person.
+Each reader gets a name, which determines the kind, and an open file; it raises DocumentUnreadable with a message for
+the user.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from onyx_jupyter.ingest.readers.pdf import read_pdf
 from onyx_jupyter.ingest.readers.table import read_delimited, read_parquet
 from onyx_jupyter.ingest.readers.text import read_markdown, read_text
 
-READERS_VERSION = 2  # counted up whenever the same file would give another text
+READERS_VERSION = 2  # incremented whenever the same file would yield another text
 MAX_FILE_BYTES = 50_000_000
 MAX_TEXT_CHARS = 8_000_000
 MAX_TEXT_LINES = 200_000
@@ -27,7 +28,7 @@ MAX_TEXT_LINES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """`sampled`: it reads a part of a file of any size, so that how large that is does not matter."""
+    """`sampled`: it reads only a part of the file, so that the file's size does not matter."""
 
     kind: str
     suffixes: frozenset[str]
@@ -76,21 +77,21 @@ _OF_THE_REST = Reader("text", frozenset(), read_text)
 
 
 def reader_of(name: str) -> Reader | None:
-    """The reader of files with such a name; a name without a suffix (README) is taken for text."""
+    """The reader of files with such a name; a name without a suffix (README) counts as text."""
     suffix = PurePosixPath(name).suffix.lower()
     return _BY_SUFFIX.get(suffix) if suffix else _OF_THE_REST
 
 
 def is_sampled(name: str) -> bool:
-    """Whether a part of such a file is read, however large it is."""
+    """Whether only a part of such a file is read, whatever its size."""
     reader = reader_of(name)
     return reader is not None and reader.sampled
 
 
 def read_document(name: str, file: BinaryIO) -> Document:
-    """The text of that open file. Blocks. Raises: DocumentUnreadable, whatever the file holds; OSError of the disk.
+    """Reads the text of that open file. Blocks. Raises: DocumentUnreadable for any bad content; OSError of the disk.
 
-    A file of an unknown kind is taken for text, and refused if it is none. Raises MemoryError where that is bounded.
+    A file of an unknown kind is tried as text, and refused if it is not. Raises MemoryError if memory is limited.
     """
     check_size(name, file)
     reader = reader_of(name) or _OF_THE_REST
@@ -98,7 +99,7 @@ def read_document(name: str, file: BinaryIO) -> Document:
         document = reader.read(name, file)
     except (DocumentUnreadable, MemoryError, OSError):
         raise
-    except Exception as error:  # a library met bytes that its authors did not think of
+    except Exception as error:  # a library met unexpected bytes
         raise DocumentUnreadable(
             f"It could not be read as {reader.kind}: {_short(error)}. Open it in its own program, and save it anew."
         ) from error
@@ -106,7 +107,7 @@ def read_document(name: str, file: BinaryIO) -> Document:
 
 
 def check_size(name: str, file: BinaryIO) -> None:
-    """Raises DocumentUnreadable where it is too large to be read; one of which a part is read never is."""
+    """Raises DocumentUnreadable if it is too large to be read; a sampled file never is."""
     reader = reader_of(name) or _OF_THE_REST
     size_bytes = file.seek(0, 2)
     file.seek(0)
@@ -118,7 +119,7 @@ def check_size(name: str, file: BinaryIO) -> None:
 
 
 def _checked(document: Document) -> Document:
-    """With line ends and characters as the index can hold them. Raises: DocumentUnreadable."""
+    """The document with line endings and characters that the index can store. Raises: DocumentUnreadable."""
     sections = [_clean(section) for section in document.sections]
     sections = [section for section in sections if document.own_lines or section.text.strip()]
     document = replace(document, sections=sections, title=" ".join(document.title.split())[:300])

@@ -1,4 +1,4 @@
-"""Source code, in sections that are definitions; lines are the file's own. It runs and imports nothing of it."""
+"""Reads source code, one section per definition, with the file's own lines. It runs and imports nothing of it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _MAX_LINE_CHARS = 500
 
 
 def read_code(name: str, file: BinaryIO) -> Document:
-    """A section a definition, and what stands between them. Raises: DocumentUnreadable."""
+    """A section per definition, and sections for the code between them. Raises: DocumentUnreadable."""
     text, note = decoded_with_note(file.read())
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     starts = _python_starts(lines) if name.lower().endswith((".py", ".pyi")) else None
@@ -108,10 +108,10 @@ def read_code(name: str, file: BinaryIO) -> Document:
 
 
 def _python_starts(lines: Sequence[str]) -> list[tuple[int, str]] | None:
-    """Where a definition begins, its decorators and the comment above it included; None where it is no Python 3."""
+    """The start of each definition, including decorators and the comment above; None if it is not Python 3."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd escapes, say: nobody here wrote them
+            warnings.simplefilter("ignore")  # such as odd escapes in the user's code
             tree = ast.parse("\n".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
@@ -119,7 +119,7 @@ def _python_starts(lines: Sequence[str]) -> list[tuple[int, str]] | None:
 
 
 def _definitions(body: Sequence[ast.stmt], outer: str, end: int) -> Iterator[tuple[int, str]]:
-    """Of a module's body or a class's, and where one ends and other code follows."""
+    """The start of each definition in a module's or class's body, and of other code that follows one."""
     for statement, following in zip(body, [*body[1:], None], strict=True):
         if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
@@ -134,7 +134,7 @@ def _definitions(body: Sequence[ast.stmt], outer: str, end: int) -> Iterator[tup
 
 
 def _plain_starts(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """By how a definition looks in most languages, at the beginning of a line or one step in."""
+    """Recognizes definitions by their usual form in most languages, at most one level indented."""
     for place, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
         if indent > (1 if line.startswith("\t") else 4) or not line.strip():
@@ -146,7 +146,7 @@ def _plain_starts(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _with_lead(lines: Sequence[str], place: int) -> int:
-    """Up to the first line of the comment or the attributes right above it."""
+    """Moves up to the first line of the comment or the attributes directly above."""
     while place > 0 and lines[place - 1].strip().startswith(_LEADS):
         place -= 1
     return place

@@ -1,4 +1,4 @@
-"""A notebook's Markdown, code and text outputs, cell by cell. It runs nothing and reads no pictures."""
+"""Reads a notebook's Markdown, code and text outputs, cell by cell. It runs nothing and reads no pictures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TEXT_TYPES = ("text/markdown", "text/plain", "text/latex")
 
 
 def read_notebook(name: str, file: BinaryIO) -> Document:
-    """A section a cell, under the headings of the Markdown above it. Raises: DocumentUnreadable."""
+    """A section per cell, under the headings of the Markdown above it. Raises: DocumentUnreadable."""
     try:
         notebook = json.loads(decoded(file.read()))
     except ValueError as error:
@@ -51,7 +51,7 @@ def read_notebook(name: str, file: BinaryIO) -> Document:
 
 
 def _cells(notebook: Any) -> list[Any] | None:
-    """Also of the oldest formats, which had worksheets."""
+    """The cells, also of the oldest formats, which had worksheets."""
     if not isinstance(notebook, dict):
         return None
     sheets = notebook.get("worksheets")

@@ -1,4 +1,4 @@
-"""What a person would read of an HTML page, as Markdown. It loads nothing that the page refers to."""
+"""Extracts what a person would read of an HTML page, as Markdown. It loads nothing that the page refers to."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def read_page(name: str, file: BinaryIO) -> Document:
 
 
 def page_text(page: str | bytes, url: str | None = None) -> tuple[str | None, str]:
-    """Title and text, which is empty where there is none. Blocks for as long as a long page takes."""
+    """Title and text, which is empty if there is none. Blocks, longer for long pages."""
     import trafilatura
 
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs each odd page as an error
     tree = trafilatura.load_html(page)
-    if tree is None:  # a piece of HTML rather than a page
+    if tree is None:  # an HTML fragment rather than a page
         piece = page if isinstance(page, str) else page.decode("utf-8", "replace")
         page = f"<html><body>{piece}</body></html>"
         tree = trafilatura.load_html(page)
@@ -37,5 +37,5 @@ def page_text(page: str | bytes, url: str | None = None) -> tuple[str | None, st
     text = trafilatura.extract(
         page, url=url, output_format="markdown", include_links=True, include_comments=True, favor_recall=True
     )
-    text = text or trafilatura.html2txt(page)  # short pages: better all of it than nothing
+    text = text or trafilatura.html2txt(page)  # short pages: better everything than nothing
     return _SPACES.sub(" ", found).strip()[:MAX_TITLE_CHARS] if found else None, text.strip()

@@ -1,4 +1,4 @@
-"""The text of a PDF, page by page. It reads no pictures: a scan has no text for it."""
+"""Reads the text of a PDF, page by page. It reads no pictures, so a scan has no text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MAX_PAGES = 5_000
 
 
 def read_pdf(name: str, file: BinaryIO) -> Document:
-    """A section a page. Raises: DocumentUnreadable where it is encrypted, or holds no text; MemoryError."""
+    """A section per page. Raises: DocumentUnreadable if it is encrypted, or has no text; MemoryError."""
     import pypdf
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of each oddity that it mends
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of each oddity that it repairs
     reader = pypdf.PdfReader(file, strict=False)
     _open(reader)
     count = len(reader.pages)
@@ -28,9 +28,9 @@ def read_pdf(name: str, file: BinaryIO) -> Document:
     for number in range(1, count + 1):
         try:
             text = reader.pages[number - 1].extract_text()
-        except MemoryError:  # says nothing of the page: with more of it, or in a fresh process, all of them can be read
+        except MemoryError:  # not the page's fault: with more memory, or in a fresh process, it can be read
             raise
-        except Exception:  # one page that the library cannot read leaves the others
+        except Exception:  # a page that can't be read must not lose the others
             broken.append(number)
             continue
         sections.append(Section(text.strip("\n"), "plain", Place(page=number)))
@@ -59,7 +59,7 @@ def _open(reader: PdfReader) -> None:
 def _title(reader: PdfReader) -> str:
     try:
         found = reader.metadata.title if reader.metadata else None
-    except Exception:  # damaged metadata say nothing about the text
+    except Exception:  # damaged metadata says nothing about the text
         return ""
     return found if isinstance(found, str) else ""
 

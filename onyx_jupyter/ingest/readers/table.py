@@ -1,4 +1,4 @@
-"""What a table holds: its columns with their types, how many rows, and the first of them. It never reads all of it."""
+"""Describes a table: its columns with their types, the number of rows, and the first rows. It never reads all of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DELIMITERS = ",;\t|"
 
 
 def read_delimited(name: str, file: BinaryIO) -> Document:
-    """Of a CSV or TSV file. Raises: DocumentUnreadable."""
+    """Describes a CSV or TSV file. Raises: DocumentUnreadable."""
     data = file.read(SAMPLED_BYTES + 1)
     is_cut = len(data) > SAMPLED_BYTES
     if is_cut:
@@ -41,7 +41,7 @@ def read_delimited(name: str, file: BinaryIO) -> Document:
 
 
 def read_parquet(name: str, file: BinaryIO) -> Document:
-    """Of a Parquet file. Raises: DocumentUnreadable."""
+    """Describes a Parquet file. Raises: DocumentUnreadable."""
     return _described(name, parquet_sample(file, SHOWN_ROWS, _COLUMNS_OF_ROWS))
 
 
@@ -76,7 +76,7 @@ def _rows(text: str, delimiter: str) -> list[list[str]]:
 
 
 def _delimiter(text: str) -> str:
-    """The character that parts the first lines most often into the same number of values."""
+    """The character that most often splits the first lines into the same number of values."""
     lines = [line for line in text[:20_000].split("\n")[:20] if line.strip()]
     counts = {mark: [line.count(mark) for line in lines] for mark in _DELIMITERS}
     return max(_DELIMITERS, key=lambda mark: (min(counts[mark], default=0), sum(counts[mark])))

@@ -1,4 +1,4 @@
-"""Plain text and Markdown, whose lines are the file's own. It guesses an encoding and refuses what is no text."""
+"""Reads plain text and Markdown, with the file's own lines. It guesses the encoding and refuses what is not text."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
 
 
 def read_text(name: str, file: BinaryIO) -> Document:
-    """The text as it is. Raises: DocumentUnreadable."""
+    """The text unchanged. Raises: DocumentUnreadable."""
     text, note = decoded_with_note(file.read())
     return Document([Section(text, "plain")], own_lines=True, note=note)
 
 
 def read_markdown(name: str, file: BinaryIO) -> Document:
-    """The Markdown as it is; its title is that of the front matter or the first heading. Raises: DocumentUnreadable."""
+    """The Markdown unchanged; the title is from the front matter or the first heading. Raises: DocumentUnreadable."""
     text, note = decoded_with_note(file.read())
     return Document([Section(text, "markdown")], title=_title(text), own_lines=True, note=note)
 
 
 def decoded(data: bytes) -> str:
-    """By its byte order mark, else UTF-8, else Windows' Western European. Raises: DocumentUnreadable."""
+    """Decodes by the byte order mark, else as UTF-8, else as Windows-1252. Raises: DocumentUnreadable."""
     return decoded_with_note(data)[0]
 
 
 def decoded_with_note(data: bytes) -> tuple[str, str | None]:
-    """The text, and what is wrong with it where some of it is in no encoding. Raises: DocumentUnreadable."""
+    """The text, and a note if parts of it could not be decoded. Raises: DocumentUnreadable."""
     text, lost = _decoded(data)
     if not lost:
         return text, None
@@ -43,7 +43,7 @@ def decoded_with_note(data: bytes) -> tuple[str, str | None]:
 
 
 def _decoded(data: bytes) -> tuple[str, int]:
-    """The text, and how many characters of it stand for what could not be decoded."""
+    """The text, and the number of replacement characters in it."""
     if data.startswith(_UTF16):
         return _replaced(data, "utf-16")
     if b"\0" in data[:_SNIFFED_BYTES]:
@@ -52,7 +52,7 @@ def _decoded(data: bytes) -> tuple[str, int]:
         return data.decode("utf-8-sig"), 0
     except UnicodeDecodeError:
         text, lost = _replaced(data, "utf-8-sig")
-    # Of a text in another encoding hardly anything beyond ASCII is valid UTF-8 by chance.
+    # In another encoding, hardly anything beyond ASCII is valid UTF-8 by chance.
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore")) - lost
     return (text, lost) if beyond_ascii > lost else _replaced(data, "cp1252")
 

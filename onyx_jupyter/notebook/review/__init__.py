@@ -1,1 +1,1 @@
-"""What each turn changed in notebooks, kept on disk, and how it is taken back. It never shows anything to a person."""
+"""Records on disk what each turn changed in notebooks, and reverts it."""

@@ -1,4 +1,4 @@
-"""Where cells stood before changes that are taken back, and which ones somebody moved since. It does no I/O."""
+"""Where cells were before changes that are being reverted, and which ones a user moved since. It does no I/O."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ORDER_KINDS = ("insert", "delete", "move")
 def target_order(
     order: Sequence[str], acting: Sequence[ReviewedCell], rest: Sequence[ReviewedCell] = ()
 ) -> tuple[list[str], list[str]]:
-    """The cells as they would stand had these changes not been made, and those that somebody moved elsewhere since.
+    """The cell order as if these changes had not been made, and the cells that a user moved elsewhere since.
 
-    `rest` are other changes of runs: one by one they are taken back, too, and all together have to give the order of
-    before.
+    `rest` are other changes of runs: they are also reverted one by one, and reverting all of them must restore the
+    original order.
     """
     touched = {item.cell_id for item in (*acting, *rest) if _order_effects(item)}
     stuck = [item.cell_id for item in acting if item.cell_id in order and _is_moved_since(item, order, touched)]
@@ -27,14 +27,14 @@ def target_order(
 
 
 def _is_moved_since(item: ReviewedCell, order: Sequence[str], touched: set[str]) -> bool:
-    """Whether the cell has neither neighbour of the place where it was put, and is not back where it stood.
+    """Whether the cell has neither neighbour of the place where the run put it, and is not back in its original place.
 
-    Cells that the runs themselves put in, moved or removed are no sign of a person's hand.
+    Cells that the runs themselves inserted, moved or removed don't indicate a user's move.
     """
     if not item.moves:
         return False
     put, at = item.moves[-1], order.index(item.cell_id)
-    if put.now_above is None or put.now_below is None:  # written before neighbours were
+    if put.now_above is None or put.now_below is None:  # written before neighbours were recorded
         return put.place in order and order.index(put.place) > at
     above = next((other for other in reversed(order[:at]) if other not in touched), None)
     below = next((other for other in order[at + 1 :] if other not in touched), None)
@@ -49,7 +49,7 @@ def _is(neighbour: str | None, recorded: Sequence[str], touched: set[str]) -> bo
 
 
 def _rewound(order: Sequence[str], acting: Sequence[ReviewedCell], stuck: set[str]) -> list[str]:
-    """One change undone after the other, the newest first: so each finds the cells around it as it left them."""
+    """Undoes the changes one by one, newest first, so that each finds its neighbours as it left them."""
     target = list(order)
     effects = sorted((part for item in acting for part in item.effects), key=lambda part: part[0], reverse=True)
     for _, effect in effects:
@@ -67,7 +67,7 @@ def _rewound(order: Sequence[str], acting: Sequence[ReviewedCell], stuck: set[st
 def _beside_anchors(
     order: Sequence[str], acting: Sequence[ReviewedCell], rest: Sequence[ReviewedCell], stuck: set[str]
 ) -> list[str]:
-    """Each cell behind the nearest of those over it at first that stands where it did, or stands there again."""
+    """Puts each cell after its nearest original predecessor that is in its original place, or back there."""
     target = list(order)
     coming: dict[str, None] = {}
     for item in acting:
@@ -87,13 +87,13 @@ def _beside_anchors(
 
 
 def _away(order: Sequence[str], pending: Sequence[ReviewedCell], over: _Over) -> set[str]:
-    """Of cells whose moves still wait for a word, those that do not stand where they did.
+    """The cells with pending moves that are not in their original place.
 
-    One that was moved away with its neighbour counts as not moved, and yet stands elsewhere.
+    A cell that was moved together with its neighbour counts as not moved, and yet is elsewhere.
     """
     moves: dict[str, ReviewedCell] = {}
     for item in pending:
-        if item.moves:  # by several turns, perhaps there and back
+        if item.moves:  # several turns may have moved it, perhaps there and back
             effects = (*(moves[item.cell_id].effects if item.cell_id in moves else ()), *item.effects)
             moves[item.cell_id] = replace(item, effects=tuple(sorted(effects, key=lambda part: part[0])))
     added = {item.cell_id for item in pending if not item.existed}
@@ -108,7 +108,7 @@ def _away(order: Sequence[str], pending: Sequence[ReviewedCell], over: _Over) ->
 
 
 class _Over:
-    """The cells over each one before any of these changes was made, as far as they tell, nearest first."""
+    """The cells above each cell before any of these changes, nearest first, as far as the changes record it."""
 
     def __init__(self, items: Sequence[ReviewedCell]) -> None:
         parts = (part for item in items for part in _order_effects(item))
@@ -124,7 +124,7 @@ class _Over:
         return self._known[cell_id]
 
     def sorted(self, cell_ids: Sequence[str]) -> list[str]:
-        """None before those that stood over it."""
+        """Orders the cells so that each follows those that were above it."""
         left = dict.fromkeys(cell_ids)
         found: list[str] = []
         while left:
@@ -140,7 +140,7 @@ class _Over:
         return found
 
     def nearest(self, cell_id: str, anchors: set[str]) -> str | None:
-        """The first anchor over the cell; where the record of one cell ends, that of its last goes on."""
+        """The first anchor above the cell; if its record ends, continues with the record of the last cell in it."""
         seen: set[str] = set()
         at: str | None = cell_id
         while at is not None and at not in seen:
@@ -153,7 +153,7 @@ class _Over:
         return None
 
     def _rewound(self, number: int) -> list[str]:
-        """What stood over a cell when its first change was made, with all the changes before that one undone."""
+        """The cells above a cell when its first change was made, with all earlier changes undone."""
         first = self._effects[number]
         column = [*reversed(first.above or ()), first.cell_id]
         for effect in reversed(self._effects[:number]):

@@ -1,4 +1,4 @@
-"""One file of changes, read on from where it was read to. What cells showed stays in the file until it is asked for."""
+"""Reads one file of changes incrementally. Large outputs stay in the file until they are requested."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from onyx_jupyter.storage.jsonl import decode_line, whole_lines
 
 log = logging.getLogger(__name__)
 _LARGE = ("outputs", "attachments")
-# Every line begins like this, so that a file can be asked for its notebooks without parsing pictures.
+# Every line begins like this, so that a file's notebooks can be found without parsing pictures.
 _PATH = re.compile(rb'\{"schema_version":1,"kind":"[a-z_]+","path":("(?:[^"\\]|\\.)*")')
 
 
 class ChangeFile:
-    """What one session's file says. `kept_bytes` is about what its lines take in memory."""
+    """The content of one session's file. `kept_bytes` is about how much memory its lines take."""
 
     def __init__(self, path: Path) -> None:
         self.kept_bytes = 0
@@ -31,7 +31,7 @@ class ChangeFile:
         self._changes: Changes | None = None
 
     def changes(self) -> Changes:
-        """As of now. Raises: StorageError."""
+        """The current changes. Raises: StorageError."""
         with disk_errors("read", self._path):
             size = self._path.stat().st_size
         if size < self._parsed:
@@ -60,7 +60,7 @@ class ChangeFile:
 
 
 class PathScan:
-    """The notebooks that a file names; of a file that has grown only the rest is looked at."""
+    """The notebooks that a file names; if the file has grown, only the new part is read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -68,7 +68,7 @@ class PathScan:
         self._scanned = 0
 
     def paths(self) -> Collection[str]:
-        """As of now. Raises: StorageError."""
+        """The current paths. Raises: StorageError."""
         with disk_errors("read", self._path):
             size = self._path.stat().st_size
         if size < self._scanned:
@@ -82,7 +82,7 @@ class PathScan:
 
 
 def whole_line(kept: Kept) -> Line | None:
-    """The line with all that it has in the file; None where it does not stand there any more."""
+    """The complete line from the file; None if it is no longer there."""
     try:
         with kept.file.open("rb") as file:
             file.seek(kept.offset)
@@ -94,7 +94,7 @@ def whole_line(kept: Kept) -> Line | None:
 
 
 def _lighten(item: dict[str, Any], kept: Kept) -> bool:
-    """Takes out what is large; whether there was any."""
+    """Removes large parts; returns whether there were any."""
     is_large = False
     effects = item.get("effects")
     for number, effect in enumerate(effects if isinstance(effects, list) else ()):

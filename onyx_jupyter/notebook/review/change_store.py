@@ -1,7 +1,4 @@
-"""The files of changes, `changes/<agent>/<session>.jsonl`: adds lines, reads them back, lets old ones go.
-
-It never looks into a notebook.
-"""
+"""The files of changes, `changes/<agent>/<session>.jsonl`: appends lines, reads them back, deletes old files."""
 
 from __future__ import annotations
 
@@ -27,10 +24,10 @@ _SESSION_KEY = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
 class ChangeStore:
-    """All files of changes of one home. Each is read on from where it was read to; another server's lines count too.
+    """All files of changes of one home, each read incrementally; includes lines that another server wrote.
 
-    Files are kept in memory up to `max_kept_bytes` together, and one at least. `appended_bytes` were added since the
-    last `thin`.
+    Keeps files in memory up to `max_kept_bytes` in total, and at least one. `appended_bytes` counts the bytes added
+    since the last `prune`.
     """
 
     def __init__(self, folder: Path, max_kept_bytes: int = 50_000_000) -> None:
@@ -43,27 +40,27 @@ class ChangeStore:
 
     @property
     def kept_bytes(self) -> int:
-        """About what is in memory of all files."""
+        """The approximate memory used by all files."""
         return sum(file.kept_bytes for file in self._files.values())
 
     async def append(self, agent_id: str, session_key: str, line: Line) -> None:
-        """On disk when it returns. Raises: StorageError."""
+        """Appends the line; it is on disk on return. Raises: StorageError."""
         await asyncio.to_thread(self._append, self._folder / agent_id / f"{session_key}.jsonl", line)
 
     async def of_session(self, session_key: str) -> Changes | None:
-        """None where the session never changed a notebook. Raises: StorageError."""
+        """None if the session never changed a notebook. Raises: StorageError."""
         return await asyncio.to_thread(self._of_session, session_key)
 
     async def of_notebook(self, path: str) -> Sequence[Changes]:
-        """What every session changed, of those that ever touched that notebook. Raises: StorageError."""
+        """All changes of every session that ever changed that notebook. Raises: StorageError."""
         return await asyncio.to_thread(self._of_notebook, path)
 
     async def filled(self, items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
-        """With the outputs of before, which have stayed on disk; as left out where they are there no more."""
+        """Adds the previous outputs, which stayed on disk; marks them as left out if they are gone."""
         return await asyncio.to_thread(_filled, items)
 
     async def whole(self, removed: Removed) -> Removed:
-        """With its cells. Raises: NotebookError where they are kept no more."""
+        """The removed notebook with its cells. Raises: NotebookError if they are no longer kept."""
         if removed.kept is None:
             return removed
         found = await asyncio.to_thread(whole_line, removed.kept)
@@ -72,15 +69,15 @@ class ChangeStore:
         return removed.model_copy(update={"cells": found.cells, "kept": None})
 
     async def renamed(self, old: str, new: str, line_id: str) -> None:
-        """Every session finds what it changed at `old`, or below it, at `new` from now on. Raises: StorageError."""
+        """From now on, every session finds its changes at or below `old` at `new`. Raises: StorageError."""
         await asyncio.to_thread(self._renamed, old, new, line_id)
 
     async def prune(self, keep_s: float, max_bytes: int, now_s: float) -> int:
-        """Deletes files that nobody wrote to for so long, then the oldest until the rest fits; how many it were."""
+        """Deletes files not written to for `keep_s`, then the oldest until the rest fits; returns how many."""
         return await asyncio.to_thread(self._prune, keep_s, max_bytes, now_s)
 
     def size(self, agent_id: str, session_key: str) -> int:
-        """Bytes of the session's file; 0 where there is none."""
+        """The size of the session's file in bytes; 0 if there is none."""
         try:
             return (self._folder / agent_id / f"{session_key}.jsonl").stat().st_size
         except OSError:
@@ -102,7 +99,7 @@ class ChangeStore:
 
     def _of_notebook(self, path: str) -> list[Changes]:
         parts = path.split("/")
-        names = {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}  # a folder may have been renamed
+        names = {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}  # a parent folder may have been renamed
         with self._lock:
             return [self._read(file) for file in self._all() if not names.isdisjoint(self._paths(file))]
 

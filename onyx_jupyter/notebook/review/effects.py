@@ -1,4 +1,4 @@
-"""What changes of cells do, as it is written down: foreseen before they are made, exact afterwards. It does no I/O."""
+"""The recorded effects of cell changes: predicted before they are made, exact afterwards. It does no I/O."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def id_of(change: CellChange) -> str:
 
 
 def expected_effects(changes: Sequence[CellChange], now: NotebookCells, max_chars: int) -> tuple[Effect, ...]:
-    """What the changes will do, as far as it can be known: what is on disk before they are made."""
+    """The predicted effects of the changes, as far as they can be known; written to disk before they are made."""
     found = {cell.id: cell for cell in now.cells}
     order = [cell.id for cell in now.order]
     effects = []
@@ -82,7 +82,7 @@ def effect_of(change: CellChange, applied: AppliedChange, above: tuple[str, ...]
 
 
 def with_seen(effect: Effect, seen: Effect) -> Effect:
-    """With a moved cell's neighbours, and what the answer had no room for, as they were read right before."""
+    """Adds a moved cell's neighbours and whatever the answer had no room for, as read right before the change."""
     if effect.kind == "move":
         update = {"place": seen.place, "now_above": seen.now_above, "now_below": seen.now_below}
         return effect.model_copy(update=update)
@@ -92,7 +92,7 @@ def with_seen(effect: Effect, seen: Effect) -> Effect:
 
 
 def nb_cell(cell: Cell) -> dict[str, Any]:
-    """Without outputs where not all of them are known: the key is missing then."""
+    """The cell in nbformat. The `outputs` key is missing if not all outputs are known."""
     code: dict[str, Any] = {"execution_count": cell.execution_count} if cell.cell_type == "code" else {}
     if code and not cell.outputs_shortened:
         code["outputs"] = list(cell.outputs)
@@ -100,7 +100,7 @@ def nb_cell(cell: Cell) -> dict[str, Any]:
 
 
 def shown_part(cell: NbCell, max_chars: int) -> tuple[dict[str, Any], bool]:
-    """What the cell shows besides its text, and whether that was too large to be kept, or to be known at all."""
+    """The cell's outputs and attachments, and whether they were too large to keep or not known at all."""
     shown: Mapping[str, Any] = {
         name: cell[name] for name in ("outputs", "execution_count", "attachments") if name in cell
     }
@@ -111,12 +111,12 @@ def shown_part(cell: NbCell, max_chars: int) -> tuple[dict[str, Any], bool]:
 
 
 def left_shown(outputs: Sequence[Mapping[str, Any]], execution_count: int | None) -> dict[str, Any]:
-    """What tells these outputs of a cell from others, later on."""
+    """What identifies these outputs of a cell later on."""
     return {"execution_count": execution_count, "digest": shown_digest(outputs), "size": list(shown_size(outputs))}
 
 
 def _follow(order: list[str], change: CellChange) -> None:
-    """The order once the change is made."""
+    """Updates the order as the change does."""
     cell_id = id_of(change)
     if isinstance(change, DeleteCell | MoveCell) and cell_id in order:
         order.remove(cell_id)
@@ -128,7 +128,7 @@ def _follow(order: list[str], change: CellChange) -> None:
 
 
 def _neighbours(order: Sequence[str], cell_id: str) -> dict[str, Any]:
-    """Of a cell that was moved."""
+    """The neighbours of a moved cell."""
     at = order.index(cell_id)
     above = tuple(reversed(order[max(0, at - BESIDE) : at]))
     below = tuple(order[at + 1 : at + 1 + BESIDE])
@@ -146,7 +146,7 @@ def _named(change: CellChange) -> NbCell:
 
 
 def _above(applied: AppliedChange, seen: tuple[str, ...] | None) -> tuple[str, ...]:
-    """The cells over the place that the cell left: the one that the notebook named, then those seen before."""
+    """The cells above the place that the cell left: the one that the notebook named, then those seen before."""
     if not isinstance(applied.before_place, After):
         return ()
     nearest = applied.before_place.cell_id

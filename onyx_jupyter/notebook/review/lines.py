@@ -1,4 +1,4 @@
-"""The lines of a file of changes: what was about to be done, what was done, what a person decided. It does no I/O."""
+"""The lines of a file of changes: what was planned, what was done, what a user decided. It does no I/O."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Verdict = Literal["accept", "reject", "undo", "put_back"]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Where a line stands in its file, for what of it is not in memory. `number` is that of an effect in it."""
+    """A line's position in its file, for parts that are not in memory. `number` is the index of an effect in it."""
 
     file: Path
     offset: int
@@ -150,7 +150,7 @@ def to_json(line: Line) -> dict[str, Any]:
 
 
 def from_json(objects: Iterable[Mapping[str, Any]]) -> tuple[list[Line], int]:
-    """The lines that this version understands, in order, and how many it does not."""
+    """The lines that this version understands, in order, and the number of those it doesn't."""
     lines: list[Line] = []
     unknown = 0
     for item in objects:

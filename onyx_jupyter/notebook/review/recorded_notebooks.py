@@ -1,4 +1,4 @@
-"""The notebooks as one author sees them. It keeps what the author saw, and changes nothing but through the recorder."""
+"""The notebooks as one author sees them. It remembers what the author saw and records every change."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ RunCell = Callable[[str, str, Callable[[str], None], Cell | None, str | None, Ca
 
 
 class RecordedNotebooks:
-    """`Notebooks` of one author: reading is plain, and all that changes something goes through the recorder."""
+    """`Notebooks` of one author: reads pass through, and every change goes through the recorder."""
 
     def __init__(self, notebooks: Notebooks, apply: Apply, create: Create, run_cell: RunCell) -> None:
-        """The functions are the recorder's, of that author; `apply` and `run_cell` take what the author saw there."""
+        """The recorder's functions for that author; `apply` and `run_cell` also take what the author last saw there."""
         self._notebooks = notebooks
         self._apply = apply
         self._create = create
@@ -61,5 +61,5 @@ class RecordedNotebooks:
         base_hash: str | None = None,
         began: Callable[[], None] = lambda: None,
     ) -> CellRun:
-        seen = self._seen.get(path, {}).pop(cell_id, None)  # once: it shows something else from now on
+        seen = self._seen.get(path, {}).pop(cell_id, None)  # only once: after the run it shows something else
         return await self._run_cell(path, cell_id, progress, seen, base_hash, began)

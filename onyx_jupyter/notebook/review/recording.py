@@ -1,6 +1,6 @@
-"""Notebooks whose every change is written down: before it is made what it will do, afterwards what it did.
+"""Records every change to a notebook: the expected effect before it is made, the actual effect afterwards.
 
-It decides nothing about a change, and makes none that could not be written down first.
+A change that cannot be recorded first is not made.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ from onyx_jupyter.protocols import (
 )
 
 log = logging.getLogger(__name__)
-# The notebook may have been changed or not: nobody answered.
+# The notebook may or may not have changed: no answer arrived.
 _UNSURE = ("tab_gone", "tab_silent", "bad_response")
-# The cell may run on where nobody sees it.
+# The cell may keep running unobserved.
 _OUT_OF_SIGHT = ("tab_gone", "tab_silent", "closed")
-# A cell that was stopped is looked at until it has ended; who stops it waits no longer for that.
+# A stopped cell is polled until it has ended; stopping it doesn't have to wait longer than this.
 _LOOK_S = 1.0
 _LOOK_EVERY_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """On whose behalf something is changed: a call of a run, or (`revert_id`) a person who takes a run's work back."""
+    """On whose behalf something is changed: a call of a run, or (`revert_id`) a user who reverts a run's changes."""
 
     agent_id: str
     session_key: str
@@ -66,16 +66,16 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class KeepLimits:
-    """`output_chars`: outputs of one cell beyond it are not kept. `file_bytes`: nor any, once a file is that large."""
+    """`output_chars`: larger outputs of a cell are not kept. `file_bytes`: once a file is larger, no outputs are."""
 
     output_chars: int = 2_000_000
     file_bytes: int = 100_000_000
 
 
 class ChangeRecorder:
-    """Writes changes down and makes them. `changed` hears of each.
+    """Records changes and makes them. `changed` is called after each.
 
-    `canonical` gives a notebook its one spelling, `path_now` the one that it has where it was renamed meanwhile.
+    `canonical` returns a notebook's canonical path, `path_now` its current path if it was renamed meanwhile.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class ChangeRecorder:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def notebooks_for(self, author: Author) -> RecordedNotebooks:
-        """The notebooks as that author is to see them."""
+        """The notebooks for that author, with every change recorded."""
         return RecordedNotebooks(
             self._notebooks, partial(self.apply, author), partial(self.create, author), partial(self.run_cell, author)
         )
@@ -108,14 +108,14 @@ class ChangeRecorder:
     async def apply(
         self, author: Author, path: str, changes: Sequence[CellChange], seen: Mapping[str, Cell] | None = None
     ) -> tuple[AppliedChange, ...]:
-        """As `Notebooks.apply`. Raises: StorageError too, where nothing could be written down; then nothing is done.
+        """Like `Notebooks.apply`. Raises: also StorageError if the change cannot be recorded; then nothing is done.
 
-        `seen` are cells as the author last saw them: one that is edited on that very source is not read again.
+        `seen` are cells as the author last saw them: a cell whose edit is based on that very source is not read again.
         """
         name = await self._name(path)
         lock = self._locks.setdefault(name, asyncio.Lock())
         changes = [_with_id(change) for change in changes]
-        async with lock:  # so that changes stand in the file in the order in which they were made
+        async with lock:  # so that changes are in the file in the order in which they were made
             now = await self._touched(name, changes, seen or {})
             max_chars = self._max_chars(author)
             expected = expected_effects(changes, now, max_chars)
@@ -136,7 +136,7 @@ class ChangeRecorder:
         return applied
 
     async def create(self, author: Author, path: str, cells: Sequence[NbCell], kernel_name: str | None) -> NotebookView:
-        """As `Notebooks.create`. Raises: StorageError too."""
+        """Like `Notebooks.create`. Raises: also StorageError."""
         name = self._canonical(path)
         cells = [cell if cell.get("id") else {**cell, "id": _new_id()} for cell in cells]
         effects = expected_effects([InsertCell(cell) for cell in cells], NotebookCells(name, (), ()), 0)
@@ -160,20 +160,20 @@ class ChangeRecorder:
         base_hash: str | None = None,
         began: Callable[[], None] = lambda: None,
     ) -> CellRun:
-        """As `Notebooks.run_cell`. What it showed before is on disk before it runs. Raises: StorageError too.
+        """Like `Notebooks.run_cell`. The previous outputs are on disk before it runs. Raises: also StorageError.
 
-        `seen` is the cell as the author last saw it: one that showed nothing is not read again.
+        `seen` is the cell as the author last saw it: if it had no outputs, it is not read again.
         """
         name = await self._name(path)
         cell = seen
         is_read = cell is None or bool(cell.outputs)
-        if is_read:  # what was seen of outputs may be shortened
+        if is_read:  # the outputs that were seen may be shortened
             cell = next(iter((await self._notebooks.read_cells(name, [cell_id], [cell_id])).cells), None)
         if cell is None:
             return await self._notebooks.run_cell(name, cell_id, progress, base_hash=base_hash, began=began)
         max_chars = self._max_chars(author)
         known = shown_part(nb_cell(cell), max_chars)
-        # A run that is stopped has only this: what the cell showed has to be whole in it.
+        # A stopped run has only this, so it must contain the cell's outputs in full.
         expected = Effect(cell_id=cell_id, kind="run", before=known[0], outputs_left_out=known[1])
         begun = await self._begin(author, name, (expected,))
         has_begun = False
@@ -209,7 +209,7 @@ class ChangeRecorder:
         return run
 
     async def removing(self, author: Author, view: NotebookView) -> Removed:
-        """Keeps all that stands in a notebook which is about to be taken away. Raises: StorageError."""
+        """Records the contents of a notebook that is about to be removed. Raises: StorageError."""
         removed = Removed(
             path=view.path,
             id=self._ids.new(),
@@ -223,11 +223,11 @@ class ChangeRecorder:
         return removed
 
     async def not_removed(self, author: Author, removed: Removed) -> None:
-        """It stays after all."""
+        """The notebook was not removed after all."""
         await self._end(author, NotDone(path=removed.path, id=removed.id))
 
     async def _cut_off(self, author: Author, begun: Begun) -> None:
-        """What the cell shows when it has ended is what the run left there; unseen, its end stays unknown."""
+        """Takes what the cell shows once it has ended as the run's result; unobserved, the result stays unknown."""
         (effect,) = begun.effects
         name = await self._name(begun.path)
         try:
@@ -246,7 +246,7 @@ class ChangeRecorder:
             self._changed(name, author)
 
     async def _touched(self, name: str, changes: Sequence[CellChange], seen: Mapping[str, Cell]) -> NotebookCells:
-        """The cells as they are before it, without the order where no place is left that has to be known."""
+        """The cells before the change; without their order if no cell leaves its place."""
         edited = [seen[change.cell_id] for change in changes if _is_edit_of(change, seen)]
         if all(isinstance(change, InsertCell) or _is_edit_of(change, seen) for change in changes):
             return NotebookCells(name, (), tuple(edited))
@@ -272,7 +272,7 @@ class ChangeRecorder:
         return begun
 
     async def _end(self, author: Author, line: Line) -> None:
-        """What was begun is on disk: a disk that refuses now costs exactness, not the change's being known."""
+        """The beginning is already on disk: if writing fails now, the change is still known, only less exactly."""
         try:
             await self._store.append(author.agent_id, author.session_key, line)
         except OnyxError as error:
@@ -289,13 +289,13 @@ def _new_id() -> str:
 
 
 def _with_id(change: CellChange) -> CellChange:
-    """A new cell's id is known before it is there: so it is found after a kill, too."""
+    """Sets a new cell's id before it is inserted, so that it can be found even if the process is killed."""
     if isinstance(change, InsertCell) and not change.cell.get("id"):
         return replace(change, cell={**change.cell, "id": _new_id()})
     return change
 
 
 def _is_edit_of(change: CellChange, seen: Mapping[str, Cell]) -> TypeGuard[EditCell]:
-    """Whether it is refused unless the cell has the source that was seen."""
+    """Whether the notebook refuses the change unless the cell still has the source that was seen."""
     cell = seen.get(change.cell_id) if isinstance(change, EditCell) else None
     return isinstance(change, EditCell) and cell is not None and change.base_hash == cell.hash

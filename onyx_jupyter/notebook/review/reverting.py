@@ -1,4 +1,4 @@
-"""How changes are taken back in a notebook as it stands now: one batch, and what is left alone. It does no I/O."""
+"""Plans how to revert changes in a notebook's current state: one batch, and what is left alone. It does no I/O."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EMPTY_CELL: Mapping[str, Any] = {"cell_type": "code", "source": "", "metadata": 
 
 @dataclass(frozen=True, slots=True)
 class LeftAlone:
-    """What a revert did not touch, or not wholly: somebody has done something else there since."""
+    """A cell that a revert did not touch, or only in part: something else was done there since."""
 
     cell_id: str
     reason: Reason
@@ -52,13 +52,13 @@ def plan(
     *,
     are_pointed_at: bool = False,
 ) -> Plan:
-    """Takes all these changes back, except where the notebook is no longer as they left it.
+    """Reverts all these changes, except where the notebook is no longer as they left it.
 
-    `view` has the outputs of those cells in full that show something else than before.
+    `view` has the full outputs of cells that show something else than before.
 
-    `is_later` says of a cell whether another run changed it afterwards, for the reason that is given. `rest` are
-    other changes of runs: they tell where cells stood to one another. Cells `along` only go back to their places. Where
-    a person pointed at just these cells, an added one goes although somebody ran it since.
+    `is_later` says whether another run changed a cell afterwards, which affects the reported reason. `rest` are other
+    changes of runs: they tell the original order of cells. Cells `along` only go back to their places. With
+    `are_pointed_at`, the user chose just these cells: then an added cell is removed even if it was run since.
     """
     now = {cell.id: cell for cell in view.cells}
     contents: list[CellChange] = []
@@ -87,7 +87,7 @@ def plan(
 
 
 def is_as_made(view: NotebookView, items: Sequence[ReviewedCell]) -> bool:
-    """Whether only the run's cells stand there, as it left them: what somebody else ran is theirs, too."""
+    """Whether it holds only the run's cells, as the run left them: cells that a user ran since count as theirs."""
     made = {item.cell_id: item for item in items if not item.existed and item.after is not None}
     blank = [cell for cell in view.cells if cell.id not in made and not cell.source.strip() and not cell.outputs]
     rest = [cell for cell in view.cells if cell not in blank]
@@ -99,7 +99,7 @@ def is_as_made(view: NotebookView, items: Sequence[ReviewedCell]) -> bool:
 
 
 def is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:
-    """Whether the run's change of the cell is there."""
+    """Whether the run's change of the cell is still in effect."""
     after = item.after
     if cell is None or after is None:
         return (cell is not None) == item.exists
@@ -107,7 +107,7 @@ def is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:
 
 
 def shows_more(item: ReviewedCell, cell: Cell) -> bool:
-    """Whether the cell, as it stands now in full, shows something that the run of a turn neither left nor found."""
+    """Whether the cell, read in full, shows something that the turn's run neither left nor found."""
     is_known = _shows_run(item, cell) or _goes_on(item, cell) or _shows_before(item, cell) or _is_cleared(cell)
     return item.touched_outputs and not is_known
 
@@ -115,7 +115,7 @@ def shows_more(item: ReviewedCell, cell: Cell) -> bool:
 def _conflict(
     item: ReviewedCell, cell: Cell | None, is_later: Callable[[str], bool], is_pointed_at: bool
 ) -> Reason | None:
-    """Why the cell must not be touched at all."""
+    """The reason why the cell must not be touched at all, if any."""
     changed: Reason = "changed_later" if is_later(item.cell_id) else "changed"
     if item.existed and item.exists and cell is None:
         return "deleted"
@@ -136,7 +136,7 @@ def _conflict(
 
 
 def _content(item: ReviewedCell, cell: Cell | None) -> tuple[CellChange | None, Reason | None]:
-    """What a cell that was there before and is there now needs to be as before, where it stands."""
+    """The change that restores the content of an existing cell in place, and a note on what it doesn't restore."""
     before = item.before
     if cell is None or before is None or not item.exists:
         return None, None
@@ -162,16 +162,16 @@ def _content(item: ReviewedCell, cell: Cell | None) -> tuple[CellChange | None, 
 def _shows_run(item: ReviewedCell, cell: Cell) -> bool:
     """Whether the cell shows what the run left in it, and not something newer.
 
-    The count alone does not tell: after a restart, cells that run again have the counts that they had.
+    The count alone is not enough: after a restart, cells that run again get the same counts.
     """
     if item.end_is_known:
         is_same = item.left_digest is None or item.left_digest == shown_digest(cell.outputs)
         return is_same and cell.execution_count == item.left_count
-    return cell.execution_count is None and not cell.outputs  # as each run begins: nothing of anybody's is there
+    return cell.execution_count is None and not cell.outputs  # as at the start of each run: no output to lose
 
 
 def _goes_on(item: ReviewedCell, cell: Cell) -> bool:
-    """Whether a cell that a run added has but put out more since that run ended, as a thread of it may."""
+    """Whether a cell that a run added has only put out more since that run ended, as one of its threads may."""
     if item.existed or item.left_digest is None or item.left_size is None:
         return False
     is_same = cell.execution_count == item.left_count
@@ -179,12 +179,12 @@ def _goes_on(item: ReviewedCell, cell: Cell) -> bool:
 
 
 def _is_cleared(cell: Cell) -> bool:
-    """Whether nothing of anybody's is shown: who clears outputs has run nothing."""
+    """Whether the cell shows no outputs: clearing outputs doesn't count as running the cell."""
     return not cell.outputs and cell.execution_count is None and not cell.is_running
 
 
 def _shows_before(item: ReviewedCell, cell: Cell) -> bool:
-    """Whether the run's outputs are gone again already."""
+    """Whether the run's outputs are already gone."""
     before = item.before or {}
     is_same = "outputs" in before and shown_digest(cell.outputs) == shown_digest(before["outputs"])
     return is_same and cell.execution_count == before.get("execution_count")
@@ -193,7 +193,7 @@ def _shows_before(item: ReviewedCell, cell: Cell) -> bool:
 def _order_changes(
     order: Sequence[str], target: Sequence[str], acting: Sequence[ReviewedCell], now: Mapping[str, Cell]
 ) -> list[CellChange]:
-    """From top to bottom what has to be put in or moved, each right behind its upper neighbour; then the deletions."""
+    """Insertions and moves from top to bottom, each right after its upper neighbour; then the deletions."""
     befores = {item.cell_id: item.before for item in acting}
     moved = {item.cell_id for item in acting if item.moves}
     wanted = set(target)
@@ -214,7 +214,7 @@ def _order_changes(
         else:
             changes.append(InsertCell(_whole(cell_id, befores[cell_id] or {}), place))
         work.insert(at, cell_id)
-    # Last, so that a notebook never stands empty in between.
+    # Last, so that the notebook is never empty in between.
     return [*changes, *(DeleteCell(cell_id, now[cell_id].hash, even_locked=True) for cell_id in gone)]
 
 

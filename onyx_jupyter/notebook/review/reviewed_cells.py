@@ -1,4 +1,4 @@
-"""What writes amount to, cell by cell: as it was before, as it was left, what a person decided. It does no I/O."""
+"""The total effect of writes, cell by cell: its state before and after, and the user's decision. It does no I/O."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _OUTPUT_KINDS = ("delete", "restore", "run")
 
 @dataclass(frozen=True, slots=True)
 class ReviewedCell:
-    """All that the writes of one run, or of several after one another, did to one cell of one notebook.
+    """Everything that the writes of one run, or of several consecutive runs, did to one cell of one notebook.
 
-    `effects` stand in the order in which they came, each with when: texts that sort, and begin with the write's id.
-    `runs` are (session, run). `kept_at`: when a person kept it, where the run has changed it again since.
+    `effects` are in chronological order, each with a sort key that begins with the write's id. `runs` are (session,
+    run). `kept_at`: when a user kept it, if the run has changed it again since.
     """
 
     path: str
@@ -43,7 +43,7 @@ class ReviewedCell:
 
     @property
     def before(self) -> Mapping[str, Any] | None:
-        """The cell as it was: source, type, metadata, and its outputs where they may have been touched."""
+        """The cell as it was: source, type, metadata, and its outputs if they may have been touched."""
         if not self.existed:
             return None
         found = next((effect.before for effect in self._all if effect.before and "source" in effect.before), {})
@@ -53,7 +53,7 @@ class ReviewedCell:
 
     @property
     def after(self) -> Mapping[str, Any] | None:
-        """The cell as it was left, without its outputs; None where it is gone or where its text was not touched."""
+        """The cell as it was left, without outputs; None if it is gone or its text was not touched."""
         if not self.exists:
             return None
         return next((e.after for e in reversed(self._all) if e.after and "source" in e.after), None)
@@ -65,13 +65,13 @@ class ReviewedCell:
 
     @property
     def is_moved(self) -> bool:
-        """Whether it stands elsewhere; moved there and back is not moved."""
+        """Whether its place has changed; a cell moved there and back counts as not moved."""
         moves = self.moves
         return bool(moves) and moves[-1].place != next(iter(moves[0].above or ()), None)
 
     @property
     def moves(self) -> Sequence[Effect]:
-        """Those of its effects that put it elsewhere, for a while at least."""
+        """Its effects that moved it, at least for a while."""
         return [effect for effect in self._all if effect.kind == "move"]
 
     @property
@@ -80,43 +80,43 @@ class ReviewedCell:
 
     @property
     def touched_outputs(self) -> bool:
-        """Whether what the cell shows may be another thing than before."""
+        """Whether the cell may show something else than before."""
         return bool(self._shown)
 
     @property
     def left_count(self) -> int | None:
-        """The execution count that it was left with, where its outputs were touched."""
+        """The execution count that it was left with, if its outputs were touched."""
         return (self._shown[-1] or {}).get("execution_count") if self._shown else None
 
     @property
     def left_digest(self) -> str | None:
-        """`shown_digest` of the outputs that it was left with; None where it is not known."""
+        """`shown_digest` of the outputs that it was left with; None if unknown."""
         return (self._shown[-1] or {}).get("digest") if self._shown else None
 
     @property
     def left_size(self) -> Sequence[int] | None:
-        """`shown_size` of those outputs; None where it is not known."""
+        """`shown_size` of those outputs; None if unknown."""
         return (self._shown[-1] or {}).get("size") if self._shown else None
 
     @property
     def end_is_known(self) -> bool:
-        """Whether it was told what the last run of the cell left."""
+        """Whether it was reported what the cell's last run left."""
         return not self._shown or self._shown[-1] is not None
 
     @property
     def outputs_left_out(self) -> bool:
-        """Whether the outputs of before were too large to be kept."""
+        """Whether the previous outputs were too large to be kept."""
         touching = (effect for effect in self._all if effect.kind in _OUTPUT_KINDS)
         return next((effect.outputs_left_out for effect in touching), False)
 
     @property
     def above(self) -> tuple[str, ...] | None:
-        """The ids over the place where it stood, nearest first; None where it was neither moved nor deleted."""
+        """The ids above its original place, nearest first; None if it was neither moved nor deleted."""
         return next((effect.above for effect in self._all if effect.above is not None), None)
 
     @property
     def kinds(self) -> tuple[CellKind, ...]:
-        """Empty where it all amounts to nothing."""
+        """Empty if there is no change overall."""
         if not self.existed:
             return ("added",) if self.exists else ()
         if not self.exists:
@@ -126,17 +126,17 @@ class ReviewedCell:
 
     @property
     def is_seen(self) -> bool:
-        """Whether it carries a mark: what only ran does not."""
+        """Whether it is marked: a cell that only ran is not."""
         return any(kind != "ran" for kind in self.kinds)
 
     @property
     def kept(self) -> Kept | None:
-        """Where the outputs of before are to be read, unless they are here or were none."""
+        """Where the previous outputs can be read, unless they are in memory or there were none."""
         at = self._first_shown
         return self.effects[at][1].kept if at is not None else None
 
     def filled(self, effects: Sequence[Effect]) -> ReviewedCell:
-        """With what the effect of that number knows of the outputs of before; as left out where there is none."""
+        """Adds the previous outputs from the effect of that number; marks them as left out if it is missing."""
         at = self._first_shown
         if at is None or self.kept is None:
             return self
@@ -150,7 +150,7 @@ class ReviewedCell:
 
     @property
     def _first_shown(self) -> int | None:
-        """The effect that tells what the cell showed before."""
+        """The effect that recorded what the cell showed before."""
         found = (at for at, e in enumerate(self._all) if e.before and e.kind in _OUTPUT_KINDS)
         return next(found, None)
 
@@ -165,7 +165,7 @@ class ReviewedCell:
 
 
 def run_changes(changes: Changes, run_id: str) -> list[ReviewedCell]:
-    """What the run did, one entry a cell that it touched, those that amount to nothing included."""
+    """What the run did, one entry per cell that it touched, including cells that did not change overall."""
     decided = _decided(changes, run_id)
     runs = ((changes.session_key, run_id),)
     return [
@@ -175,7 +175,7 @@ def run_changes(changes: Changes, run_id: str) -> list[ReviewedCell]:
 
 
 def revert_changes(changes: Changes, revert_ids: Collection[str], path: str) -> list[ReviewedCell]:
-    """What these reverts of a person did in one notebook, as if they had been a run."""
+    """What these reverts did in one notebook, in the same form as a run's changes."""
     writes = changes.of_reverts(revert_ids, path)
     return [
         _reviewed(path, cell_id, parts, ((changes.session_key, writes[0].run_id),))
@@ -184,19 +184,19 @@ def revert_changes(changes: Changes, revert_ids: Collection[str], path: str) -> 
 
 
 def marks(sessions: Iterable[Changes], path: str) -> list[ReviewedCell]:
-    """What waits in one notebook for a person's word, one entry a cell, whichever runs it came from.
+    """The changes in one notebook that wait for a user's decision, one entry per cell, from any run.
 
-    Changes of several runs to a cell become one where each began with what the one before had left. Where something
-    else was done in between, only the later ones are shown: the earlier cannot be taken back by themselves.
+    Changes of several runs to a cell are combined if each began with what the previous one had left. If something else
+    was done in between, only the later ones are shown: the earlier ones cannot be reverted by themselves.
     """
     found = _all_joined(sessions, path)
     return sorted((change for change in found if change.is_seen), key=lambda change: change.effects[0][0])
 
 
 def unmarked_moves(sessions: Iterable[Changes], path: str, beside: Sequence[ReviewedCell]) -> list[ReviewedCell]:
-    """Cells without a mark that runs moved, with a neighbour or there and back, where these marks are about places.
+    """Unmarked cells that runs moved, with a neighbour or there and back, if these marks affect the order of cells.
 
-    They wait as long as the mark of another cell that was moved does: it may be the neighbour.
+    They wait as long as another moved cell is marked, since that may be the neighbour.
     """
     runs = {run for item in beside if item.moves or not (item.existed and item.exists) for run in item.runs}
     judged = {item.cell_id for item in beside}
@@ -210,7 +210,7 @@ def unmarked_moves(sessions: Iterable[Changes], path: str, beside: Sequence[Revi
 
 
 def pending_changes(sessions: Iterable[Changes], path: str) -> dict[str, list[ReviewedCell]]:
-    """By cell of one notebook, what each run did that nobody has judged, those that no mark shows included."""
+    """By cell of one notebook, the undecided changes of each run, including those without a mark."""
     pending: dict[str, list[ReviewedCell]] = {}
     for changes in sessions:
         for run_id in changes.run_ids:
@@ -221,9 +221,9 @@ def pending_changes(sessions: Iterable[Changes], path: str) -> dict[str, list[Re
 
 
 def others(sessions: Iterable[Changes], path: str, items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
-    """What runs did in one notebook to other cells than these, as far as it tells where these stood.
+    """What runs did to other cells of a notebook, if it helps to determine the original places of these cells.
 
-    What earlier runs did is a part of how these were found, as long as none of it has been taken back.
+    Changes of earlier runs belong to the original state, as long as none of them has been reverted.
     """
     own_cells = {item.cell_id for item in items}
     own_runs = {run for item in items for run in item.runs}
@@ -243,7 +243,7 @@ def others(sessions: Iterable[Changes], path: str, items: Sequence[ReviewedCell]
 
 
 def since_kept(change: ReviewedCell) -> ReviewedCell:
-    """What came after a person had kept what was there until then."""
+    """Only the effects since the user last kept the cell."""
     return replace(change, effects=tuple(part for part in change.effects if part[0] > change.kept_at))
 
 
@@ -285,7 +285,7 @@ def _reviewed(
 
 
 def _judged(change: ReviewedCell, decisions: Sequence[Decided]) -> ReviewedCell:
-    """A word is about what was there when it was said: what the run does afterwards waits for another one."""
+    """A decision applies to the state when it was made: later effects of the run wait for another one."""
     if not decisions:
         return change
     last = decisions[-1]
@@ -307,7 +307,7 @@ def _by_cell(writes: Iterable[Write]) -> dict[tuple[str, str], list[tuple[Write,
 
 
 def _decided(changes: Changes, run_id: str) -> dict[tuple[str, str], list[Decided]]:
-    """What was said about each cell, oldest first."""
+    """The decisions about each cell, oldest first."""
     found: dict[tuple[str, str], list[Decided]] = {}
     for decision in changes.decisions:
         if decision.run_id == run_id:

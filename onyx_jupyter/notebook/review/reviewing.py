@@ -1,4 +1,4 @@
-"""A person's word about what turns changed: keep it, reject it, undo a turn, put it back. It tells nobody about it."""
+"""Carries out a user's decision about what turns changed: keep, reject, undo a turn, put it back."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from onyx_jupyter.notebook.review.turns import TurnChanges, turn_changes
 from onyx_jupyter.notebook.review.writes import Changes
 
 _TRIES = 3
-# The notebook was changed between reading and writing: look again.
+# The notebook was changed between reading and writing: read it again.
 _RACED = ("stale", "no_cell", "cell_exists", "running")
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A cell, or a whole notebook (`cell_id` None), that a revert left alone; `message` where it was an error."""
+    """A cell, or a whole notebook (`cell_id` None), that a revert left alone; `message` if because of an error."""
 
     path: str
     cell_id: str | None
@@ -44,9 +44,9 @@ class Left:
 
 @dataclass
 class Outcome:
-    """What came of a revert. `cells` counts those that are as before; `removed` and `made` are whole notebooks.
+    """The result of a revert. `cells` counts the restored cells; `removed` and `made` are whole notebooks.
 
-    `removed_cells`: of each removed notebook that there was, every cell with the hash that it was taken away with.
+    `removed_cells`: for each removed notebook that existed, every cell with its hash at removal.
     """
 
     revert_id: str
@@ -59,9 +59,10 @@ class Outcome:
 
 
 class Reviewing:
-    """Reads the files of changes and acts on notebooks as they stand now; what somebody changed since is never touched.
+    """Reads the files of changes and acts on current notebooks; never touches what was changed by others since.
 
-    `is_under_way` says of a run whether it still works, `remove` takes a notebook's file away (to the bin, if any).
+    `is_under_way` says whether a run is still active, `remove` deletes a notebook's file (into the trash, if there is
+    one).
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class Reviewing:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def marks(self, path: str) -> list[ReviewedCell]:
-        """What waits for a person's word in one notebook. Raises: StorageError."""
+        """The changes in one notebook that wait for a user's decision. Raises: StorageError."""
         name = self._canonical(path)
         return marks(await self._store.of_notebook(name), name)
 
@@ -96,12 +97,13 @@ class Reviewing:
     async def accept(
         self, path: str, cell_ids: Sequence[str] | None, by: str, shown: Mapping[str, str] | None = None
     ) -> int:
-        """Marks are taken as they are: of these cells, or of all. How many. Raises: StorageError.
+        """Accepts the marks of these cells, or all; returns how many. Raises: StorageError.
 
-        With a mark goes what older runs did to the cell, or it would come up behind it. `shown` is what the person saw:
-        marked cells with the hash of the text that a run had left, "" for none. What differs by now is left to be seen.
+        Accepting a mark also accepts older runs' changes to the cell, or they would reappear. `shown` is what the user
+        saw: marked cells with the hash of the text that a run had left, "" for none. Cells that differ by now keep
+        their marks.
         """
-        said = self._ids.new()  # before looking: what is changed from here on waits for another word
+        said = self._ids.new()  # before reading: what is changed from here on waits for another decision
         wanted = await self._wanted(path, cell_ids, shown)
         name = self._canonical(path)
         pending = pending_changes(await self._store.of_notebook(name), name)
@@ -112,7 +114,7 @@ class Reviewing:
     async def reject(
         self, path: str, cell_ids: Sequence[str] | None, by: str, shown: Mapping[str, str] | None = None
     ) -> Outcome:
-        """Marked cells, these or all, become as they were before; `shown` as `accept` has it.
+        """Restores marked cells, these or all; `shown` is as in `accept`.
 
         Raises: InvalidRequest, NotebookError, StorageError.
         """
@@ -124,12 +126,12 @@ class Reviewing:
             return await self._reject(path, wanted, by, are_pointed_at=cell_ids is not None)
 
     async def undo(self, session_key: str, run_id: str, by: str) -> Outcome:
-        """All that the run did to notebooks is taken back. Raises: NotFound, InvalidRequest, StorageError."""
-        async with self._lock(session_key):  # a second one finds what the first has decided
+        """Reverts everything that the run did to notebooks. Raises: NotFound, InvalidRequest, StorageError."""
+        async with self._lock(session_key):  # a second undo finds the first one's decisions
             return await self._undo(session_key, run_id, by)
 
     async def put_back(self, session_key: str, run_id: str, by: str) -> Outcome:
-        """The run's undos since it was last put back are taken back themselves.
+        """Reverts the run's undos since it was last put back.
 
         Raises: NotFound, InvalidRequest, StorageError.
         """
@@ -137,7 +139,7 @@ class Reviewing:
             return await self._put_back(session_key, run_id, by)
 
     async def reverts(self, session_key: str) -> Sequence[Decided]:
-        """What people decided in this session other than to keep things, oldest first. Raises: StorageError."""
+        """All decisions in this session other than accepting, oldest first. Raises: StorageError."""
         changes = await self._store.of_session(session_key)
         return [line for line in changes.decisions if line.what != "accept"] if changes else []
 
@@ -194,7 +196,7 @@ class Reviewing:
                 outcome.left.append(Left(path, None, error.code, str(error)))
                 continue
             stays = {left.cell_id for left in outcome.left if left.path == path and left.reason != "outputs_not_kept"}
-            # Only where each was cut off is there none that was decided.
+            # There are no decided undos only if each one was cut off.
             for revert_id, cells in (_undone(changes, path, reverts) or {reverts[-1]: ()}).items():
                 back = [cell_id for cell_id in cells if cell_id not in stays]
                 await self._decide_path("put_back", author, path, back, by, revert_id)
@@ -212,7 +214,7 @@ class Reviewing:
         known = {item.cell_id for item in found} | {str(cell["id"]) for line in removed for cell in line.cells}
         cells = {cell_id for cells in _undone(changes, path, reverts).values() for cell_id in cells} - known
         items = [item for item in run_changes(changes, author.run_id) if item.path == path and item.cell_id in cells]
-        if any(item.kinds for item in items):  # the undo found them to be as before
+        if any(item.kinds for item in items):  # the undo found them already as before
             view = await self._recorder.notebooks_for(author).read(path)
             now = {cell.id: cell for cell in view.cells}
             missing = [item.cell_id for item in items if item.kinds and not is_as_left(item, now.get(item.cell_id))]
@@ -227,8 +229,8 @@ class Reviewing:
                 raise
             view = await self._recorder.notebooks_for(author).read(removed.path)
             if not {cell["id"] for cell in removed.cells} <= {cell.id for cell in view.cells}:
-                raise  # another one has its name
-            return  # it was never taken away, or made again, when the server stopped
+                raise  # another notebook has its name
+            return  # the server stopped before it was removed, or after it was created again
         outcome.made.append(removed.path)
         bare = (cell for cell in removed.cells if cell["cell_type"] == "code" and "outputs" not in cell)
         outcome.left.extend(Left(removed.path, str(cell["id"]), "outputs_not_kept") for cell in bare)
@@ -270,7 +272,7 @@ class Reviewing:
         undone_by: str | None = None,
         are_pointed_at: bool = False,
     ) -> list[ReviewedCell]:
-        """Those that are as before now. A change of somebody else in between is looked at, never written over."""
+        """Returns the restored cells. Never overwrites a concurrent change: it reads the notebook again."""
         notebooks = self._recorder.notebooks_for(author)
         items = await self._store.filled(items)
         later = await self._later(path, items)
@@ -294,7 +296,7 @@ class Reviewing:
         return done
 
     async def _write_intent(self, author: Author, path: str, cells: Iterable[str], by: str) -> None:
-        """So that an undo which is cut off can be put back, and counts where the notebook has answered."""
+        """Lets an interrupted undo be put back, and count if the notebook has answered."""
         intent = Reverting(
             path=path,
             id=self._ids.new(),
@@ -307,10 +309,10 @@ class Reviewing:
         await self._store.append(author.agent_id, author.session_key, intent)
 
     async def _taken_away(self, author: Author, path: str, items: Sequence[ReviewedCell], outcome: Outcome) -> bool:
-        """Removes a notebook that holds only what the run put there; False where somebody has done more in it."""
+        """Removes a notebook that holds only what the run put there; False if anything was added to it."""
         notebooks = self._recorder.notebooks_for(author)
         try:
-            for _ in range(2):  # somebody may type meanwhile
+            for _ in range(2):  # the user may type meanwhile
                 view = await notebooks.read(path, [item.cell_id for item in items])
                 if not is_as_made(view, items):
                     return False
@@ -328,7 +330,7 @@ class Reviewing:
         return True
 
     async def _rest(self, path: str, items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
-        """What else runs did there that tells where these cells stood."""
+        """Other changes of runs in that notebook that tell where these cells were."""
         return others(await self._store.of_notebook(path), path, items)
 
     async def _later(self, path: str, items: Sequence[ReviewedCell]) -> set[str]:
@@ -386,12 +388,12 @@ def _by_path(items: Iterable[ReviewedCell], more: Iterable[str] = ()) -> dict[st
 
 
 def _text_hash(item: ReviewedCell) -> str:
-    """Of the text that the runs left; "" where they left none."""
+    """The hash of the text that the runs left; "" if they left none."""
     after = item.after or {}
     return cell_hash(after["source"]) if "source" in after else ""
 
 
 def _undone(changes: Changes, path: str, reverts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The cells of each of these undos that was not cut off."""
+    """The cells of each of these undos that was completed."""
     lines = [line for line in changes.decisions if line.what == "undo" and line.path == path]
     return {line.revert_id: line.cells for line in lines if line.revert_id in reverts and line.revert_id}

@@ -1,4 +1,4 @@
-"""A digest of what a cell shows, for telling one run's outputs from another's. It never tells pictures apart."""
+"""A digest of what a cell shows, to distinguish one run's outputs from another's. Pictures are not distinguished."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _CHARS = 10_000
 
 
 def shown_digest(outputs: Sequence[Mapping[str, Any]]) -> str:
-    """16 hex digits over the texts of the first outputs, the same however a file splits them into lines."""
+    """16 hex digits over the texts of the first outputs, regardless of how a file splits them into lines."""
     return _digest(_shown(outputs))
 
 
 def shown_size(outputs: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """How many outputs the digest is over, and how many characters the last of them has there."""
+    """How many outputs the digest covers, and how many characters of the last one."""
     shown = _shown(outputs)
     return len(shown), len(shown[-1][1]) if shown else 0
 
 
 def goes_on_from(outputs: Sequence[Mapping[str, Any]], digest: str, size: Sequence[int]) -> bool:
-    """Whether these outputs begin with those of that digest and size, which were some; only a stream gets longer."""
+    """Whether these outputs begin with the non-empty ones of that digest and size; only a stream may have grown."""
     count, chars = size
     shown = _shown(outputs)[:count]
     if shown and shown[-1][0] == "stream":

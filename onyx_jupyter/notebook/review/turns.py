@@ -1,4 +1,4 @@
-"""What a run did to notebooks, in numbers. It does no I/O."""
+"""A run's changes to notebooks, in numbers. It does no I/O."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from onyx_jupyter.notebook.review.writes import Changes
 
 @dataclass(frozen=True, slots=True)
 class TurnChanges:
-    """One run's work in notebooks.
+    """One run's changes to notebooks.
 
-    `cells` carry or carried a mark, `ran` only ran, `pending` wait for a word, and `standing` are there to be undone.
-    `paths` are notebooks with their number of `cells`; `revert_id` names the newest undo that can be put
-    back; some of the run may stand all the same.
+    `cells` have or had a mark, `ran` only ran, `pending` wait for a decision, and `standing` can be undone. `paths` are
+    notebooks with their number of `cells`; `revert_id` names the newest undo that can be put back; even then, some of
+    the run's changes may still be in effect.
     """
 
     run_id: str

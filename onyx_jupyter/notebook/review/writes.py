@@ -1,4 +1,4 @@
-"""The writes to notebooks that a file tells of, with the paths of now, and what people decided. It does no I/O."""
+"""The writes to notebooks that a file records, with current paths, and the users' decisions. It does no I/O."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """All that one session changed in notebooks, oldest first."""
+    """Everything that one session changed in notebooks, oldest first."""
 
     agent_id: str
     session_key: str
@@ -49,15 +49,15 @@ class Changes:
         return list(dict.fromkeys(write.run_id for write in self.writes if write.revert_id is None))
 
     def of_run(self, run_id: str) -> list[Write]:
-        """What the run itself wrote."""
+        """The writes of the run itself."""
         return [write for write in self.writes if write.run_id == run_id and write.revert_id is None]
 
     def of_reverts(self, revert_ids: Collection[str], path: str) -> list[Write]:
-        """What these reverts of a person wrote in one notebook."""
+        """The writes of these reverts in one notebook."""
         return [write for write in self.writes if write.revert_id in revert_ids and write.path == path]
 
     def undos(self, run_id: str) -> dict[str, list[str]]:
-        """By notebook the ids of the run's undos since it was put back there, those included that were cut off."""
+        """By notebook, the ids of the run's undos since it was last put back there, including interrupted ones."""
         tried = {(write.revert_id, write.path) for write in self.writes}
         lines: list[Decided | Reverting | Removed] = [
             *(line for line in self.decisions if line.what in ("undo", "put_back")),
@@ -99,7 +99,7 @@ class _Reading:
         self.words = [line.model_copy(update={"path": moved(line.path)}) for line in self.words]
 
     def decisions(self) -> Iterator[Decided]:
-        """Those of undos included that were cut off between the notebook's answer and the word about it."""
+        """Includes undos that were cut off after the notebook's answer but before the decision was written."""
         said = {(line.revert_id, line.path) for line in self.words if isinstance(line, Decided)}
         done = {(write.revert_id, write.path) for write in self.writes.values() if write.is_certain}
         last = {(line.revert_id, line.path): line for line in self.words}
@@ -112,7 +112,7 @@ class _Reading:
 
 
 def read_changes(agent_id: str, session_key: str, lines: Iterable[Line]) -> Changes:
-    """What the lines of one session's file say."""
+    """The changes recorded in the lines of one session's file."""
     reading = _Reading()
     for line in lines:
         match line:

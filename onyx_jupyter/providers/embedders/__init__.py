@@ -1,1 +1,1 @@
-"""Who turns text into vectors: the embedded model, Ollama, an API, and the choice between them. It indexes nothing."""
+"""Turns text into vectors: the embedded model, Ollama, an API, and the choice between them."""

@@ -1,6 +1,6 @@
-"""Embedding models of a provider: through LiteLLM, or directly where a server of one's own speaks OpenAI's protocol.
+"""Embedding models of a provider: through LiteLLM, or directly for self-hosted servers with OpenAI's protocol.
 
-Source: OpenAI, "Embeddings" (`data[].index` names the text, in whatever order they come).
+Source: OpenAI, "Embeddings" (`data[].index` names the text; they come in any order).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from onyx_jupyter.providers.litellm_library import load_litellm
 from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
-# Providers that embed a query otherwise than a passage, and what they call the two.
+# Providers that embed queries and passages differently, and their names for the two.
 _INPUT_TYPES: Mapping[str, Mapping[Purpose, str]] = {
     "cohere": {"passage": "search_document", "query": "search_query"},
     "voyage": {"passage": "document", "query": "query"},
@@ -30,7 +30,7 @@ _INPUT_TYPES: Mapping[str, Mapping[Purpose, str]] = {
 
 
 class ApiSource:
-    """The model that the user named as `memory.embeddingModel`: their texts leave the machine by that word alone."""
+    """The model that the user set as `memory.embeddingModel`: only that setting lets texts leave the machine."""
 
     expected = True
     in_process = False
@@ -52,7 +52,7 @@ class ApiSource:
         self.title = provider_title(self.provider)
 
     async def open(self) -> Embedder:
-        """The model, after a first call that says how long its vectors are. Raises: EmbeddingError."""
+        """The model, after a first call that shows the dimension of its vectors. Raises: EmbeddingError."""
         try:
             endpoint = endpoint_of(self._model_id, self._settings)
         except ModelError as error:
@@ -68,7 +68,7 @@ class ApiSource:
         return RemoteEmbedder(identity, endpoint.provider, call, self._waits, self._retry)
 
     async def still_has(self, identity: EmbedderIdentity) -> bool:
-        """Always: no API tells which model stands behind a name."""
+        """Always: no API says which model is behind a name."""
         return True
 
     async def close(self) -> None:
@@ -90,7 +90,7 @@ class ApiSource:
 
 
 def _marked(model: str, own: ProviderSettings | None) -> str:
-    """With its server's mark: each may have another model of that name, whose vectors are others."""
+    """The name marked with its server: each server may have a different model of that name."""
     return marked(model, mark_of(own.base_url.rstrip("/"))) if own and own.base_url else model
 
 
@@ -118,7 +118,7 @@ def _rows(data: Any, endpoint: Endpoint) -> list[Any]:
     if not isinstance(data, list) or not all(isinstance(item, Mapping) and "embedding" in item for item in data):
         raise EmbeddingError(f"{endpoint.provider.title} sent something that holds no vectors.")
     places = {item.get("index"): item["embedding"] for item in data}
-    # Some number every answer with 0: then the order in which they came is all there is.
+    # Some servers number every vector 0: then only the order in which they came is known.
     if set(places) == set(range(len(data))):
         return [places[number] for number in range(len(data))]
     return [item["embedding"] for item in data]

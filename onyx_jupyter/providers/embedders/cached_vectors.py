@@ -1,4 +1,4 @@
-"""Asks what was embedded before, embeds the rest and keeps it. It never chooses who embeds."""
+"""Caches vectors: returns those that are known, computes the rest and keeps it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from onyx_jupyter.storage.vector_cache import vector_key
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
 
-# So many texts are embedded before they are kept: what is cut off loses no more.
+# How many texts are embedded before they are kept: an interruption loses no more.
 KEPT_AT_ONCE = 64
 _QUERIES = 256
 
 
 class CachedVectors:
-    """Passages in the cache on disk; queries in memory, where each would be a write that nobody needs tomorrow."""
+    """Passages are cached on disk, queries in memory: writing each query to disk would be useless."""
 
     def __init__(self, cache: VectorCache | None) -> None:
         self._cache = cache
@@ -33,10 +33,10 @@ class CachedVectors:
         identity: EmbedderIdentity,
         make: Callable[[Sequence[str]], Awaitable[Vectors]],
     ) -> Vectors:
-        """float32 (texts, dimension); `make` gets each unknown text once. Raises: what `make` raises."""
+        """float32 (texts, dimension); `make` gets each unknown text once. Raises: whatever `make` raises."""
         import numpy as np
 
-        if purpose == "query":  # a line or two, and somebody waits for it
+        if purpose == "query":  # a line or two, and somebody is waiting
             keys = _keys(identity, texts, purpose)
         else:
             keys = await asyncio.to_thread(_keys, identity, texts, purpose)
@@ -75,7 +75,7 @@ def _keys(identity: EmbedderIdentity, texts: Sequence[str], purpose: Purpose) ->
 
 
 def _usable(found: Mapping[str, Vectors], identity: EmbedderIdentity) -> dict[str, Vectors]:
-    """Without what a damaged cache may hold."""
+    """Drops invalid entries of a damaged cache."""
     import numpy as np
 
     def whole(vector: Vectors) -> bool:

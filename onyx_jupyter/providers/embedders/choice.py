@@ -1,7 +1,7 @@
-"""Which embedder is used: the best that answers, and the same one for as long as that can be. It embeds nothing itself.
+"""Chooses the embedder: the best that answers, and keeps it as long as possible.
 
-Vectors of two embedders cannot be compared, so a change of the embedder means that everything is embedded anew. One
-that fails for a moment is therefore not replaced: words alone are searched until it is back.
+Vectors of two embedders cannot be compared, so changing the embedder means embedding everything again. One that fails
+briefly is therefore not replaced: until it is back, search uses words alone.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
 
 log = logging.getLogger(__name__)
-# So often the one in use is asked whether it is still the same model.
+# How often the embedder in use is asked whether it still has the same model.
 COMPARED_EVERY_S = 600.0
 
 
 class EmbedderChoice:
-    """protocols.Embeddings over the sources, the best first. `redact` takes secrets out of what leaves the process."""
+    """protocols.Embeddings over the sources, best first. `redact` removes secrets from what leaves the process."""
 
     def __init__(
         self,
@@ -50,18 +50,18 @@ class EmbedderChoice:
         self._queries: set[asyncio.Task[Vectors]] = set()
 
     async def current(self) -> EmbedderIdentity | None:
-        """Whose vectors are made now. The first call asks who is there, for seconds at most; later ones never wait."""
+        """The embedder in use. The first call looks for one, for seconds at most; later calls never wait."""
         if self._first_look is None:
             self._first_look = asyncio.create_task(self._choose_first(), name="onyx embedders, first look")
-        await asyncio.shield(self._first_look)  # who cannot wait leaves; what was found is there for the next
+        await asyncio.shield(self._first_look)  # a caller may stop waiting; the result is kept for the next one
         self._look_around()
         return self._chosen.embedder.identity if self._chosen and self._chosen.embedder else None
 
     async def embed(self, texts: Sequence[str], purpose: Purpose, *, identity: EmbedderIdentity) -> Vectors:
         """float32 (texts, dimension), L2-normalised, of that identity; known ones come from the cache.
 
-        One that failed is left alone for a while: until then the call fails at once. No texts at all ask whether
-        such vectors can be made. Raises: EmbeddingError.
+        After a failure, calls fail at once until the next try is due. Passing no texts checks whether such vectors can
+        be made. Raises: EmbeddingError.
         """
         standing = self._of(identity)
         standing.is_asked_for = True
@@ -80,7 +80,7 @@ class EmbedderChoice:
 
     @property
     def problem(self) -> str | None:
-        """Why a better embedder is not used now; one that nobody set up is not missed."""
+        """Why a better embedder is not in use now; one that was never set up doesn't count."""
         if not self._has_looked or not self._standings:
             return None
         if self._chosen is not None and self._chosen.error is not None:
@@ -92,7 +92,7 @@ class EmbedderChoice:
         return " ".join([*(_told(error) for error in missed), instead])
 
     async def close(self) -> None:
-        """Ends what looks around, and lets go of memory and connections."""
+        """Stops the background tasks, and releases memory and connections."""
         tasks = [task for task in (self._first_look, self._look, *self._queries) if task is not None]
         for task in tasks:
             task.cancel()
@@ -101,9 +101,9 @@ class EmbedderChoice:
             await standing.source.close()
 
     async def _seen_to_its_end(self, made: Coroutine[Any, Any, Vectors]) -> Vectors:
-        """That it does not answer is noted, whoever has less patience than it has time and leaves.
+        """Records the outcome of a query even if its caller stops waiting first.
 
-        Else nobody would ever learn of one that hangs, and everybody would wait for it.
+        Otherwise a hanging embedder would never be noticed, and every query would wait for it.
         """
         query = asyncio.create_task(made, name="onyx query embedding")
         self._queries.add(query)
@@ -113,7 +113,7 @@ class EmbedderChoice:
     def _query_ended(self, query: asyncio.Task[Vectors]) -> None:
         self._queries.discard(query)
         if not query.cancelled():
-            query.exception()  # which is noted, whether or not somebody still waits for it
+            query.exception()  # it is recorded already, whether or not anybody still waits
 
     async def _made(
         self, standing: SourceHealth, texts: Sequence[str], purpose: Purpose, identity: EmbedderIdentity
@@ -133,7 +133,7 @@ class EmbedderChoice:
         return vectors
 
     def _of(self, identity: EmbedderIdentity) -> SourceHealth:
-        """Who makes such vectors; also one that is no longer the best, while an older index is searched."""
+        """The source of such vectors; also one that is no longer the best, while an older index is searched."""
         for standing in self._standings:
             if standing.source.provider == identity.provider and (
                 standing.embedder is None or standing.embedder.identity == identity
@@ -155,12 +155,12 @@ class EmbedderChoice:
             log.info("There is no embedder: only words are searched.")
 
     def _look_around(self) -> None:
-        """Starts a look at those that are due, in the background."""
+        """Starts checking the sources that are due, in the background."""
         if self._has_looked and (self._look is None or self._look.done()) and self._due():
             self._look = asyncio.create_task(self._reconsider(), name="onyx embedders")
 
     def _due(self) -> list[SourceHealth]:
-        """The better ones, and the chosen one where it fails or has not been compared for a while."""
+        """The better sources, and the chosen one if it fails or has not been compared for a while."""
         now_s = self._clock.monotonic()
         is_to_be_compared = now_s - self._compared_at_s >= COMPARED_EVERY_S
         chosen = [self._chosen] if self._chosen is not None and (self._chosen.failing or is_to_be_compared) else []
@@ -186,7 +186,7 @@ class EmbedderChoice:
             await self._choose_next()
 
     async def _compare(self, standing: SourceHealth) -> None:
-        """Opens another model that came under the same name. One that does not say is left to the next text."""
+        """Opens a model that replaced the old one of that name. If the source cannot say, the next text shows it."""
         self._compared_at_s = self._clock.monotonic()
         assert standing.embedder is not None
         identity = standing.embedder.identity
@@ -195,12 +195,12 @@ class EmbedderChoice:
                 log.info("%s has another model now than %s.", standing.source.title, identity.model)
 
     def _is_only_late(self, standing: SourceHealth, now_s: float) -> bool:
-        """Whether it was not there yet when this server started, and an index from before holds its vectors."""
+        """Whether it was missing only when this server started, and an older index holds its vectors."""
         began_just_now = now_s - self._looked_at_s < PATIENCE_S
         return began_just_now and standing.is_asked_for and not standing.was_left
 
     async def _choose_next(self) -> None:
-        """The best of those that may be called; they were not looked at while a better one was in use."""
+        """Chooses the best source that may be called; the lower ones were not checked while a better one was in use."""
         for standing in self._standings:
             if standing.is_due(self._clock.monotonic()) and await self._answers(standing):
                 self._choose(standing)
@@ -216,11 +216,11 @@ class EmbedderChoice:
             self._chosen = None
 
     def _better(self) -> list[SourceHealth]:
-        """Those before the chosen one."""
+        """The sources before the chosen one."""
         return self._standings if self._chosen is None else self._standings[: self._standings.index(self._chosen)]
 
     async def _answers(self, standing: SourceHealth) -> bool:
-        """Whether it makes a vector."""
+        """Whether it can make a vector."""
         if not await self._opens(standing):
             return False
         with contextlib.suppress(EmbeddingError), self._failures_of(standing):
@@ -231,7 +231,7 @@ class EmbedderChoice:
         return False
 
     async def _opens(self, standing: SourceHealth) -> bool:
-        """Whether it says that it is there."""
+        """Whether it can be opened."""
         with contextlib.suppress(EmbeddingError), self._failures_of(standing):
             standing.embedder = await standing.source.open()
             return True
@@ -239,7 +239,7 @@ class EmbedderChoice:
 
     @contextlib.contextmanager
     def _failures_of(self, standing: SourceHealth) -> Iterator[None]:
-        """Notes what fails inside. Raises: EmbeddingError, also for a fault of ours: another one may embed."""
+        """Records failures inside. Raises: EmbeddingError, also for a bug of ours: another embedder may still work."""
         try:
             yield
         except EmbeddingError as error:

@@ -1,4 +1,4 @@
-"""JSON over HTTP for embedders: one question, one answer, within bounds. It never tries again."""
+"""JSON over HTTP for embedders: one bounded request and answer, without retries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_ANSWER_BYTES = 64_000_000
 
 
 class JsonClient:
-    """The connections to one server, made when they are first needed; `headers` go with every question."""
+    """The connections to one server, created on first use; `headers` are sent with every request."""
 
     def __init__(self, provider: Provider, headers: Mapping[str, str] | None = None) -> None:
         self._provider = provider
@@ -29,7 +29,7 @@ class JsonClient:
         self._opening = asyncio.Lock()
 
     async def ask(self, path: str, body: Mapping[str, Any] | None, *, timeout_s: float) -> Any:
-        """What the server answers to a POST of `body`, to a GET where that is None.
+        """The server's answer to a POST of `body`, or to a GET if that is None.
 
         Raises: HttpFailure, httpx.HTTPError, ValueError.
         """
@@ -61,21 +61,21 @@ class JsonClient:
 
 
 def _client(base_url: str) -> httpx.AsyncClient:
-    """Reading certificates takes a while. A proxy is another machine, so this one is never reached through it."""
+    """Reading certificates is slow. A proxy is another machine, so a loopback address is never reached through one."""
     import httpx
 
     return httpx.AsyncClient(trust_env=not is_loopback(base_url))
 
 
 def embedding_error(error: Exception, provider: Provider) -> EmbeddingError:
-    """What a call raised, in words without a key, as for every other call of a provider."""
+    """Explains what a call raised, without keys, as for all other calls of a provider."""
     if isinstance(error, EmbeddingError):
         return error
     known = model_error(error, provider)
     message = str(known)
     if known.code == "overflow":
         message = f"{provider.title} says that a text is longer than {provider.model} can read."
-    # The other hints speak of the model that answers.
+    # The other hints are about the chat model.
     tells = known.code == "authentication" or (known.code == "unavailable" and provider.base_url is not None)
     hint = known.hint if tells else None
     return EmbeddingError(message, hint=hint, retry_after_s=known.retry_after_s)

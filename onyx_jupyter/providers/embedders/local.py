@@ -1,7 +1,7 @@
-"""all-MiniLM-L6-v2 in this process, on the CPU and without network. It loads on first use and goes when idle.
+"""all-MiniLM-L6-v2 in this process, on the CPU and without network. It loads on first use and is unloaded when idle.
 
 Source: sentence-transformers/all-MiniLM-L6-v2 (mean of the tokens' last hidden states, normalised, 256 at once).
-A longer text is read in windows of 256, and the mean is that of all their tokens: the ends of notes count too.
+Longer texts are read in windows of 256 and averaged over all their tokens: the ends of notes count too.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ DIMENSION = 384
 WINDOW_TOKENS = 256
 MAX_WINDOWS = 4
 IDLE_S = 600.0
-# What could count for so many tokens of any language; the tokenizer reads the whole of what it is given.
+# More than the tokens that count need, in any language; the tokenizer reads all the text that it is given.
 _MAX_CHARS = 20_000
-# So much is embedded in one go of a thread: stopping waits for that at most, and switching threads costs little.
+# How much a thread embeds at once: stopping waits for that at most, and switching threads costs little.
 _SLICE_CHARS = 1_500
 _MOST_THREADS = 4
 
 
 class LocalEmbedder:
-    """The embedder of one server. Texts go through one by one, which is faster than in batches of unlike length."""
+    """The embedder of one server. Texts are embedded one by one, which is faster than batches of unequal length."""
 
-    # Vectors of long texts are others than those of the model's first window alone.
+    # Vectors of long texts differ from those of the model's first window alone.
     identity = EmbedderIdentity("local", marked("all-MiniLM-L6-v2-int8", mark_of(f"{MAX_WINDOWS} windows")), DIMENSION)
     provider = "local"
     title = TITLE
@@ -71,19 +71,19 @@ class LocalEmbedder:
         return self._loaded is not None
 
     async def open(self) -> LocalEmbedder:
-        """Itself, after a look at whether all of it is installed. Raises: EmbeddingError."""
+        """Itself, after checking that everything is installed. Raises: EmbeddingError."""
         await asyncio.to_thread(self._files)
         return self
 
     async def still_has(self, identity: EmbedderIdentity) -> bool:
-        """Always: its files are checked by their hash."""
+        """Always: the hashes of its files are checked."""
         return True
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
-        """float32 (texts, 384), L2-normalised; of a long text the first 1,024 tokens count. Raises: EmbeddingError."""
+        """float32 (texts, 384), L2-normalised; only the first 1,024 tokens of a text count. Raises: EmbeddingError."""
         parts: list[Vectors] = []
         for part in _slices(texts):
-            # One passage at a time, so that indexing leaves the machine to others; a query waits for none of them.
+            # One passage at a time, so that indexing leaves the machine to others; a query doesn't wait for passages.
             async with self._turn if purpose == "passage" else contextlib.nullcontext():
                 parts.append(await asyncio.to_thread(self._embed, part))
             self._used_at_s = self._clock.monotonic()
@@ -91,7 +91,7 @@ class LocalEmbedder:
         return parts[0] if len(parts) == 1 else await asyncio.to_thread(_together, parts)
 
     async def unload_if_idle(self) -> bool:
-        """Lets the model go where nobody has asked for long; whether it did."""
+        """Unloads the model if it has not been used for long; returns whether it did."""
         async with self._turn:
             if self._loaded is None or self._clock.monotonic() - self._used_at_s < self._idle_s:
                 return False
@@ -100,7 +100,7 @@ class LocalEmbedder:
             return True
 
     async def close(self) -> None:
-        """Lets the model go."""
+        """Unloads the model."""
         if self._watch is not None:
             self._watch.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -110,7 +110,7 @@ class LocalEmbedder:
             self._loaded = None
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        with self._loading:  # a cancelled call's thread may still be at it
+        with self._loading:  # the thread of a cancelled call may still be loading
             session = self._loaded = self._loaded or _Session(self._files(), self._threads)
         rows = [session.mean(text) for text in texts]
         return unit_vectors(rows, count=len(texts), dimension=DIMENSION, title=TITLE)
@@ -130,7 +130,7 @@ class _Session:
     """Model and tokenizer in memory."""
 
     def __init__(self, files: LocalFiles, threads: int) -> None:
-        """Raises: EmbeddingError where a file is not the known one, or the runtime refuses it."""
+        """Raises: EmbeddingError if a file is not the expected one, or the runtime refuses it."""
         model, tokenizer = files.model.read(), files.tokenizer.read()
         try:
             import onnxruntime
@@ -141,17 +141,17 @@ class _Session:
             options.log_severity_level = 3
             options.intra_op_num_threads = threads
             options.inter_op_num_threads = 1
-            # Threads that spin while they wait make everything else on the machine several times slower.
+            # Threads that spin while waiting make everything else on the machine several times slower.
             options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-            # What one long text took would be kept for the next: 30 MB, for a tenth of its time.
+            # The arena would keep a long text's memory for the next: 30 MB, to save a tenth of its time.
             options.enable_cpu_mem_arena = False
             self._model: Any = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-            self._model._model_bytes = None  # the file's 23 MB, kept for other providers to begin anew with
+            self._model._model_bytes = None  # the file's 23 MB, kept for switching to other execution providers
             self._tokenizer: Any = Tokenizer.from_buffer(tokenizer)
             self._tokenizer.no_padding()
             self._tokenizer.enable_truncation(WINDOW_TOKENS)
         except Exception as error:
-            # Whatever a native runtime raises on a machine that it does not know: others embed in its place.
+            # A native runtime may raise anything on an unknown machine: other embedders then take over.
             reason = f"{type(error).__name__}: {error}"[:200]
             raise EmbeddingError(f"{TITLE} could not be loaded ({reason}).") from error
         del model
@@ -175,7 +175,7 @@ class _Session:
 
 
 def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The texts in order, as many at once as are embedded quickly; one at least."""
+    """The texts in order, in slices that are embedded quickly; at least one text each."""
     part: list[str] = []
     chars = 0
     for text in texts:

@@ -1,6 +1,6 @@
-"""The files of the embedded embedder, in the data packages that bring them. Their own code is never imported.
+"""The files of the embedded embedder, from the data packages that contain them. Their own code is never imported.
 
-A file counts only with the content that was looked at when its hash was written here.
+A file is accepted only with the content that was reviewed when its hash was written here.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _TOKENIZER_PATH = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 
 @dataclass(frozen=True, slots=True)
 class PinnedFile:
-    """A file and what its content has to be; `requirement` is the package that brings it."""
+    """A file and its expected content; `requirement` is the package that contains it."""
 
     path: Path
     sha256: str
     requirement: str
 
     def read(self) -> bytes:
-        """The content, checked: what is hashed is what is used. Raises: EmbeddingError."""
+        """The content, verified: the bytes that are hashed are the bytes that are used. Raises: EmbeddingError."""
         try:
             content = self.path.read_bytes()
         except OSError as error:
@@ -47,14 +47,14 @@ class PinnedFile:
 
 @dataclass(frozen=True, slots=True)
 class LocalFiles:
-    """What the embedded embedder is made of."""
+    """The parts of the embedded embedder."""
 
     model: PinnedFile
     tokenizer: PinnedFile
 
 
 def find_local_files() -> LocalFiles:
-    """Where the files stand; nothing is read. Raises: EmbeddingError, with the command that helps."""
+    """Locates the files without reading them. Raises: EmbeddingError, with the command that helps."""
     for name in ("onnxruntime", "tokenizers", "numpy"):
         if find_spec(name) is None:
             raise EmbeddingError(

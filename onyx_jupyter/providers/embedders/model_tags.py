@@ -1,4 +1,4 @@
-"""What stands behind a model's name to tell it from others of that name. It never asks anybody for it."""
+"""Marks appended to a model's name to tell it from others of that name."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _MARK = re.compile(r"@[0-9a-f]{8,12}$")
 
 
 def marked(model: str, mark: str) -> str:
-    """`mark` are 8 to 12 hex digits."""
+    """`mark` is 8 to 12 hex digits."""
     return f"{model}@{mark}"
 
 
 def mark_of(text: str) -> str:
-    """The same digits for the same text."""
+    """Hex digits that depend only on the text."""
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 def unmarked(model: str) -> str:
-    """As a person knows it."""
+    """The name as a person knows it."""
     return _MARK.sub("", model)

@@ -26,7 +26,7 @@ _DIGEST_CHARS = 12
 
 
 class OllamaSource:
-    """A model of one server. `expected`: somebody asked for it, so that its absence is told."""
+    """A model of one server. `expected`: the user asked for it, so its absence is reported."""
 
     provider = OLLAMA
     title = "Ollama"
@@ -45,7 +45,7 @@ class OllamaSource:
         self.expected = expected
         self._model = model
         secrets = (api_key,) if api_key else ()
-        # Ollama's OpenAI-like protocol is below /v1; who has that in its configuration means the same server.
+        # Ollama's OpenAI-like protocol is below /v1; a configuration with that suffix means the same server.
         root = base_url.rstrip("/").removesuffix("/v1")
         self._server = Provider(self.title, OLLAMA, model, base_url=root, secrets=secrets)
         self._client = JsonClient(self._server, {"Authorization": f"Bearer {api_key}"} if api_key else None)
@@ -64,7 +64,7 @@ class OllamaSource:
         return RemoteEmbedder(identity, self._server, self._call, self._waits, self._retry)
 
     async def still_has(self, identity: EmbedderIdentity) -> bool:
-        """Whether no other model was pulled under its name. Raises: EmbeddingError."""
+        """Whether the model of that name is still the same. Raises: EmbeddingError."""
         return await self._installed() == identity.model
 
     async def close(self) -> None:
@@ -72,9 +72,9 @@ class OllamaSource:
         await self._client.close()
 
     async def _installed(self) -> str:
-        """The model's name, marked with its digest: pulled anew, it makes other vectors.
+        """The model's name, marked with its digest: a newly pulled model makes other vectors.
 
-        Raises: EmbeddingError where the server or the model is not there.
+        Raises: EmbeddingError if the server or the model is missing.
         """
         try:
             async with asyncio.timeout(_THERE_S):

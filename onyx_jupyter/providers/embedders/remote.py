@@ -1,4 +1,4 @@
-"""An embedder behind a server: batches, time limits, another try, and a check of what came. It knows no protocol."""
+"""An embedder behind a server: batches, time limits, retries and checks of the answers, for any protocol."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 BATCH = 64
 PROBE_S = 10.0
-# Shorter than anybody waits for a query, so that one who hangs is found out before they all have left.
+# Shorter than callers wait for a query, so that a hanging server is noticed before they have all left.
 QUERY_S = 3.0
 PASSAGES_S = 120.0
-# Within what most models read, in any language; a chunk is a third of it.
+# Within the limit of most models, in any language; a chunk is a third of it.
 MAX_CHARS = 6_000
-# A text that is refused at this length is refused for another reason.
+# A text of this length that is refused is refused for another reason.
 _LEAST_CHARS = 400
-# Servers refuse a text of nothing; its vector means nothing, whatever stands there.
+# Servers refuse an empty text; its vector means nothing, whatever is sent instead.
 _NOTHING = "-"
 
 Call = Callable[[Sequence[str], Purpose, float], Awaitable[Any]]
@@ -45,7 +45,7 @@ class RemoteEmbedder:
     retry: RetryPolicy
 
     async def embed(self, texts: Sequence[str], purpose: Purpose) -> Vectors:
-        """float32 (texts, dimension), L2-normalised. Passages are worth waiting for, a query is not.
+        """float32 (texts, dimension), L2-normalised. Passages are worth waiting for, queries are not.
 
         Raises: EmbeddingError.
         """
@@ -81,9 +81,9 @@ class RemoteEmbedder:
             await self.waits.sleep(wait_s)
 
     def _smaller(self, error: Exception, texts: Sequence[str]) -> list[Sequence[str]]:
-        """What to send in place of texts that were refused: halves of the batch, then the text's beginning.
+        """What to send instead of texts that were refused: halves of the batch, then the beginning of the text.
 
-        One text too long for its model must not keep all the others from being found.
+        One text that is too long for its model must not keep all the others from being indexed.
         """
         if isinstance(error, EmbeddingError):
             return []
@@ -101,7 +101,7 @@ class RemoteEmbedder:
 
 
 async def probed_dimension(call: Call, provider: Provider, model: str) -> int:
-    """How long the model's vectors are, from one of them. Raises: EmbeddingError."""
+    """The dimension of the model's vectors, measured on one of them. Raises: EmbeddingError."""
     try:
         rows = await _within(call, [_sendable(model, "probe", "query")], "query", PROBE_S)
     except Exception as error:
@@ -111,7 +111,7 @@ async def probed_dimension(call: Call, provider: Provider, model: str) -> int:
 
 
 async def _within(call: Call, texts: Sequence[str], purpose: Purpose, timeout_s: float) -> Any:
-    async with asyncio.timeout(timeout_s):  # a library's own limit may be that of each byte
+    async with asyncio.timeout(timeout_s):  # a library's own limit may apply to each byte
         return await call(texts, purpose, timeout_s)
 
 

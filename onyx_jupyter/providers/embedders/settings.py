@@ -1,4 +1,4 @@
-"""What the embedders need to know, as plain values. Where the values come from is the configuration's business."""
+"""The settings of the embedders as plain values; the configuration fills them in."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ EmbedderKind = Literal["auto", "ollama", "api", "local", "none"]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
-    """`model` is provider/model, or None where no embedding model is configured.
+    """`model` is provider/model, or None if no embedding model is configured.
 
-    `models` says how providers are reached, and how models run on this machine. Those in `without` are never used.
+    `models` says how providers are reached, and how models run on this machine. Embedders in `without` are never used.
     """
 
     embedder: EmbedderKind = "auto"

@@ -1,4 +1,4 @@
-"""A way to an embedder, before it is known whether it leads anywhere. It never holds behaviour."""
+"""The interface of a possible embedder, before it is known whether it is available."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Purpose = Literal["passage", "query"]
 
 
 class EmbedderSource(Protocol):
-    """Where an embedder may be. `provider` is that of its identity, `title` what a person calls it.
+    """A possible embedder. `provider` is that of its identity, `title` the name shown to people.
 
-    `expected`: its absence is worth a word, since somebody set it up or it comes with the installation.
-    `in_process`: texts do not leave this process, so nothing has to be taken out of them.
+    `expected`: its absence is worth reporting, since the user set it up or it comes with the installation.
+    `in_process`: texts do not leave this process, so nothing has to be redacted.
     """
 
     @property
@@ -29,13 +29,13 @@ class EmbedderSource(Protocol):
     def in_process(self) -> bool: ...
 
     async def open(self) -> Embedder:
-        """The embedder, after a look at whether it is there; within seconds. Raises: EmbeddingError."""
+        """The embedder, after checking that it is available; within seconds. Raises: EmbeddingError."""
         ...
 
     async def still_has(self, identity: EmbedderIdentity) -> bool:
-        """Whether it would open that one now, as far as it can say without embedding. Raises: EmbeddingError."""
+        """Whether it would open that one now, as far as it can tell without embedding. Raises: EmbeddingError."""
         ...
 
     async def close(self) -> None:
-        """Lets go of memory, threads and connections."""
+        """Releases memory, threads and connections."""
         ...

@@ -1,4 +1,4 @@
-"""How one way to an embedder has fared, and when it is tried again. It calls nothing."""
+"""The history of failures of one embedder source, and when it is tried again."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from onyx_jupyter.protocols.retrieval import Embedder
 from onyx_jupyter.providers.embedders.source import EmbedderSource
 
 FIRST_WAIT_S = 30.0
-# One that is in use is missed, so it is tried more often than one that might be better.
+# The source in use is missed, so it is tried more often than one that might be better.
 LONGEST_WAIT_IN_USE_S = 120.0
 LONGEST_WAIT_S = 1800.0
-# For so long the vectors of one that fails stay those that are searched: most failures are over sooner, and another
-# embedder means that everything is embedded anew.
+# For this long the index of a failing source stays in use: most failures end sooner, and another embedder means
+# embedding everything again.
 PATIENCE_S = 600.0
-# For so long a better one must have been well before everything is embedded anew for it; each time that it was left
-# doubles that.
+# How long a better source must work before everything is embedded again for it; doubled each time that it was
+# replaced.
 STEADY_S = 600.0
 _LONGEST_STEADY_S = 86_400.0
 
 
 @dataclass(slots=True)
 class SourceHealth:
-    """Times are of a monotonic clock, in seconds. `is_asked_for`: some index holds its vectors."""
+    """Times are of a monotonic clock, in seconds. `is_asked_for`: an index holds its vectors."""
 
     source: EmbedderSource
     embedder: Embedder | None = None
@@ -51,7 +51,7 @@ class SourceHealth:
         self._well_since_s = now_s if self._well_since_s is None else self._well_since_s
 
     def failed(self, error: EmbeddingError, now_s: float, *, in_use: bool) -> None:
-        """It did not; one that asks for a longer wait gets that."""
+        """It did not answer; a longer wait that the error asks for is respected."""
         self.error, self._well_since_s = error, None
         self._failures += 1
         self._failing_since_s = now_s if self._failing_since_s is None else self._failing_since_s
@@ -60,25 +60,25 @@ class SourceHealth:
         self.next_try_s = now_s + max(wait_s, min(error.retry_after_s or 0.0, LONGEST_WAIT_S))
 
     def is_given_up(self, now_s: float) -> bool:
-        """Whether it has been failing for longer than one waits."""
+        """Whether it has been failing for longer than `PATIENCE_S`."""
         return self._failing_since_s is not None and now_s - self._failing_since_s >= PATIENCE_S
 
     def leave(self) -> None:
-        """It was in use, and another takes its place."""
+        """It was in use and is being replaced."""
         self._times_left += 1
         self._well_since_s = None
 
     @property
     def was_left(self) -> bool:
-        """Whether another took its place before."""
+        """Whether it was replaced before."""
         return self._times_left > 0
 
     def is_steady(self, now_s: float) -> bool:
-        """Whether it has been well for long enough to be worth the change."""
+        """Whether it has worked for long enough to be worth the change."""
         return self._well_since_s is not None and now_s - self._well_since_s >= self._steady_s
 
     def look_again(self, now_s: float) -> None:
-        """It is well and not in use: another look half-way."""
+        """It works but is not in use: look again after half the steady time."""
         self.next_try_s = now_s + self._steady_s / 2
 
     @property

@@ -1,4 +1,4 @@
-"""The one list of the embedders, the best first, from what is configured. It opens none of them."""
+"""The list of possible embedders for the configuration, best first. It opens none of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onyx_jupyter.providers.settings import ProviderSettings
 
 
 class OpenLocal(Protocol):
-    """Opens the embedded embedder, in whichever process it is to be."""
+    """Opens the embedded embedder, in whichever process it should run."""
 
     def __call__(self, clock: Clock, /, *, threads: int | None, idle_s: float) -> EmbedderSource: ...
 
@@ -32,14 +32,14 @@ def open_embeddings(
     cache: VectorCache | None = None,
     open_local: OpenLocal = LocalEmbedder,
 ) -> EmbedderChoice:
-    """The choice between all that the settings allow."""
+    """The choice among everything that the settings allow."""
     return EmbedderChoice(embedder_sources(settings, clock, open_local), clock=clock, redact=redact, cache=cache)
 
 
 def embedder_sources(
     settings: EmbeddingSettings, clock: Clock, open_local: OpenLocal = LocalEmbedder
 ) -> list[EmbedderSource]:
-    """Ollama, the API, the embedded model. One that is named stands alone: no other embeds in its place."""
+    """Ollama, the API, the embedded model. A configured one has no substitutes."""
     by_kind: dict[str, EmbedderSource | None] = {
         "ollama": _ollama(settings),
         "api": _api(settings),
@@ -55,7 +55,7 @@ def _ollama(settings: EmbeddingSettings) -> OllamaSource | None:
     address = provider.base_url or KNOWN_PROVIDERS[OLLAMA].default_url or ""
     asked_for = named is not None or settings.embedder == "ollama"
     if not asked_for and not is_loopback(address):
-        return None  # the texts would leave this machine unasked
+        return None  # the texts would leave this machine without permission
     return OllamaSource(named or DEFAULT_MODEL, address, api_key=provider.api_key, expected=asked_for)
 
 

@@ -1,4 +1,4 @@
-"""What stands before a text so that an embedding model knows what it is for. Most models want nothing.
+"""Prefixes that tell an embedding model the purpose of a text. Most models need none.
 
 Source: the model cards of nomic-embed-text, mxbai-embed-large, snowflake-arctic-embed and e5.
 """
@@ -10,7 +10,7 @@ import re
 from onyx_jupyter.providers.embedders.source import Purpose
 
 _RETRIEVE = "Represent this sentence for searching relevant passages: "
-# Model name → what goes before a passage and before a query; the first that is found in the name counts.
+# Model name → prefix of a passage and of a query; the first entry that occurs in the model's name counts.
 _PREFIXES = (
     (re.compile(r"nomic-embed-text"), "search_document: ", "search_query: "),
     (re.compile(r"mxbai-embed-large"), "", _RETRIEVE),
@@ -21,7 +21,7 @@ _PREFIXES = (
 
 
 def prefixed(model: str, text: str, purpose: Purpose) -> str:
-    """The text as that model wants it."""
+    """The text with the prefix that the model expects."""
     for name, passage, query in _PREFIXES:
         if name.search(model.lower()):
             return (passage if purpose == "passage" else query) + text

@@ -1,4 +1,4 @@
-"""Checks that what came back are vectors, and brings them to length 1. It never makes one."""
+"""Validates vectors from an embedder and normalises them to length 1."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def unit_vectors(rows: Any, *, count: int, dimension: int | None, title: str) -> Vectors:
-    """float32 (count, dimension), each row of length 1; any dimension where None.
+    """float32 (count, dimension), each row of length 1; any dimension if that is None.
 
-    Raises: EmbeddingError, named after `title`, where there are too few or many, one is of another dimension, or one
+    Raises: EmbeddingError, named after `title`, if there are too few or too many, one has another dimension, or one
     has no direction (zero, NaN, infinite).
     """
     import numpy as np

@@ -1,1 +1,1 @@
-"""The files of the models that run on this machine: which there are, where they lie, how they come and go."""
+"""The files of the models that run on this machine: catalogue, storage, fetching and removal."""

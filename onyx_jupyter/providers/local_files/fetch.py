@@ -1,7 +1,7 @@
-"""Fetches a model for everybody who uses this installation: what set-up and an image's build run.
+"""Fetches a model for all users of this installation; run by set-up and image builds.
 
-`python -m onyx_jupyter.providers.local_files.fetch 1.5b` (or 0.5b, a model's id, none; `--into FOLDER`). It says how it
-went in one line; 1 where the model is not there, 2 where there is no such model.
+`python -m onyx_jupyter.providers.local_files.fetch 1.5b` (or 0.5b, a model's id, none; `--into FOLDER`). It prints the
+outcome in one line; exit code 1 if the model could not be fetched, 2 if there is no such model.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from onyx_jupyter.providers.local_files.sources import sources_of
 NOTHING = "none"
 _TOLD_EVERY_S = 10.0
 _READABLE_BY_ALL = 0o644
-# Whoever waits for a set-up is told soon that there is no network; the sidebar fetches later with more patience.
+# A set-up should soon report that there is no network; the sidebar fetches later with more patience.
 _WAITS_S = (1.0, 2.0)
 _PIP_RETRIES = ("PIP_RETRIES", "1")
 

@@ -1,6 +1,6 @@
-"""One fetcher of a file at a time, among servers and scripts; the others can tell who it is.
+"""A lock so that only one server or script fetches a file at a time; the others can tell which one.
 
-The lock is the system's own: it ends with the process, whatever ends that.
+It is the system's own file lock: it ends with the process, however that ends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder, write_text_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
 
-# Whoever only looks whether the lock is free has it for less than a millisecond.
+# Checking whether the lock is free holds it for less than a millisecond.
 _LOOKING_S = 0.5
 
 
@@ -35,7 +35,7 @@ class Owner(BaseModel):
 
 
 class FetchedElsewhere(Exception):
-    """Somebody else has the lock."""
+    """Another process has the lock."""
 
     def __init__(self, owner: Owner | None) -> None:
         super().__init__(f"{owner or 'Another process'} is fetching it already.")
@@ -69,7 +69,7 @@ class FetchLock:
             lock.release()
 
     def owner(self) -> Owner | None:
-        """Who has it now; None where it is free. One that was killed left a note and no lock."""
+        """The current owner; None if the lock is free. A killed process leaves a note but no lock."""
         if not self._note.exists():
             return None
         lock = self._lock(0)

@@ -1,6 +1,6 @@
-"""Fetches one model file: source after source, on from where it was, until its hash is the publisher's.
+"""Fetches one model file: tries source after source, resuming each time, until its hash is the publisher's.
 
-It belongs to one event loop; what reads, writes and hashes runs in threads. Cancelling it leaves what came, for later.
+It belongs to one event loop; reading, writing and hashing run in threads. Cancelling keeps what came, for later.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WRITTEN_S = 0.25
 _EARLIER = "an earlier start"
 
 Tell = Callable[[int, str | None], None]
-"""Told how many bytes there are, and where the next ones come from (None: what was there is being checked)."""
+"""Gets the number of bytes so far, and where the next ones come from (None: the existing part is being checked)."""
 
 
 class FetchPaused(ModelError):
@@ -48,7 +48,7 @@ class Fetching:
         waits_s: Sequence[float] = WAITS_S,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`waits_s` is how long a source that broke off is left alone before it is asked again."""
+        """`waits_s` are the waits before a source that broke off is asked again."""
         self._model = model
         self._folder = folder
         self._sources = sources
@@ -66,7 +66,7 @@ class Fetching:
         try:
             await self._disk.run(lambda: held.enter_context(self._lock.held()))
             if (there := find_file(self._model, [self._folder])) is not None:
-                return there  # another one was quicker
+                return there  # another process was quicker
             await self._disk.run(self._check_room)
             part = await self._disk.run(lambda: held.enter_context(closing(self._part())))
             await self._hash_what_is_there(part)
@@ -78,7 +78,7 @@ class Fetching:
         return PartFile(part_of(self._folder, self._model), self._model.size_bytes)
 
     def _check_room(self) -> None:
-        shutil.rmtree(packages_of(self._folder, self._model), ignore_errors=True)  # of a process that was killed
+        shutil.rmtree(packages_of(self._folder, self._model), ignore_errors=True)  # left by a killed process
         there = size_of(part_of(self._folder, self._model)) or 0
         free = shutil.disk_usage(self._folder).free
         missing = self._model.size_bytes - there + MARGIN_BYTES - free
@@ -115,12 +115,12 @@ class Fetching:
             if source is None or self._writers == {source.name}:
                 self._problems[source.name if source else _EARLIER] = f"its file has the SHA-256 {found}"
                 left = left[1:]
-            # Else somebody before this source may have been the one: it is asked again, for all of the file.
+            # Else an earlier source may have been at fault: this one is asked again, for the whole file.
             self._writers = set()
         raise self._failure(part, is_reachable_later)
 
     async def _fill(self, part: PartFile, source: Source, *, is_last: bool) -> None:
-        """Until the file is as long as it has to be. Raises: NotThere, BrokenOff, StorageError."""
+        """Fills the file to its full length. Raises: NotThere, BrokenOff, StorageError."""
         has_given = False
         broken = 0
         while part.size < self._model.size_bytes:
@@ -133,13 +133,13 @@ class Fetching:
             except BrokenOff:
                 has_given |= part.size > before
                 broken = 1 if part.size >= before + _WRITTEN_BYTES else broken + 1
-                # One that never gave anything is not waited for where another can be asked.
+                # A source that never sent anything is not waited for if there is another.
                 if broken > len(self._waits_s) or not (has_given or is_last):
                     raise
                 await self._sleep(self._waits_s[broken - 1])
 
     async def _take(self, part: PartFile, source: Source) -> None:
-        """What the source gives, written a good piece at a time."""
+        """Writes what the source sends, in large pieces."""
         loop = asyncio.get_running_loop()
         waiting = bytearray()
         written_at = loop.time()
@@ -159,7 +159,7 @@ class Fetching:
                 async for chunk in chunks:
                     waiting += chunk
                     if part.size + len(waiting) >= self._model.size_bytes:
-                        break  # more of it would be another file, which its hash shows
+                        break  # more bytes would mean another file, which its hash shows
                     if len(waiting) >= _WRITTEN_BYTES or loop.time() - written_at >= _WRITTEN_S:
                         await write()
         finally:

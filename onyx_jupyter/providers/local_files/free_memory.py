@@ -1,16 +1,16 @@
-"""How much memory a new process may take: what the machine has free, or less where a container is given less."""
+"""How much memory a new process may take: the machine's free memory, or a container's lower limit."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-# Linux, cgroup v2: what every container runtime of today sets.
+# Linux, cgroup v2: set by every current container runtime.
 _LIMIT = Path("/sys/fs/cgroup/memory.max")
 _TAKEN = Path("/sys/fs/cgroup/memory.current")
 
 
 def free_memory_bytes() -> int:
-    """It is read from files, so not on an event loop."""
+    """Reads files, so not for use on an event loop."""
     import psutil
 
     free = int(psutil.virtual_memory().available)

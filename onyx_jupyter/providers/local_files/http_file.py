@@ -1,4 +1,4 @@
-"""A model file at an HTTP address: the Hugging Face hub, or a server of one's own. Only what is missing comes."""
+"""A model file at an HTTP address: the Hugging Face hub, or a self-hosted server. Only missing bytes are fetched."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
 
 class HttpFile:
-    """A `Source`. The address is never told whole: it may hold a password."""
+    """A `Source`. The address is never shown in full: it may contain a password."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class HttpFile:
         *,
         silence_s: float = _SILENCE_S,
     ) -> None:
-        """A server that says nothing for `silence_s` has broken off."""
+        """A server that sends nothing for `silence_s` counts as broken off."""
         self._name = name
         self._url = url
         self._size_bytes = size_bytes
@@ -75,16 +75,16 @@ class HttpFile:
         return httpx.AsyncClient(
             timeout=httpx.Timeout(self._silence_s, connect=_CONNECT_S),
             follow_redirects=True,
-            event_hooks={"request": [guard]},  # of each redirect, too
+            event_hooks={"request": [guard]},  # for each redirect, too
         )
 
     def _wanted(self, offset: int) -> dict[str, str]:
-        # As it is: what is compressed cannot be gone on with in the middle.
+        # Uncompressed: a compressed body cannot be resumed in the middle.
         headers = {**self._headers, "accept-encoding": "identity"}
         return headers | ({"range": f"bytes={offset}-"} if offset else {})
 
     def _skip(self, response: httpx.Response, offset: int) -> int:
-        """How many bytes of the answer are there already: all before `offset`, where the server cannot begin there."""
+        """How many bytes of the answer to skip: all before `offset`, if the server cannot begin there."""
         status = response.status_code
         if status in _LATER:
             raise BrokenOff(f"it answered HTTP {status}")
@@ -101,7 +101,7 @@ class HttpFile:
         return offset - start
 
     def _reason(self, error: Exception) -> str:
-        """In words; the library's own are often empty, and some of them show an address."""
+        """The error in words; the library's own are often empty, and some show an address."""
         import httpx
 
         if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
@@ -112,7 +112,7 @@ class HttpFile:
 
 
 def hub_file(model: CatalogueModel, file: HubFile, environment: Mapping[str, str] = os.environ) -> HttpFile | None:
-    """The hub, or a mirror of it (`HF_ENDPOINT`), with the person's token where there is one; None where it is off."""
+    """The hub, or a mirror of it (`HF_ENDPOINT`), with the user's token if there is one; None if it is turned off."""
     if environment.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         return None
     endpoint = (environment.get("HF_ENDPOINT") or HUB).rstrip("/")
@@ -123,7 +123,7 @@ def hub_file(model: CatalogueModel, file: HubFile, environment: Mapping[str, str
 
 
 def own_file(model: CatalogueModel, base_url: str) -> HttpFile:
-    """A file of that name below an address of one's own."""
+    """A file of that name below a configured address."""
     return HttpFile(_host(base_url), f"{base_url.rstrip('/')}/{quote(model.file_name)}", model.size_bytes)
 
 

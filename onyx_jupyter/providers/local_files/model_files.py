@@ -1,6 +1,6 @@
-"""The model files of one Jupyter server: how each one is, and fetching, pausing and removing them.
+"""The model files of one Jupyter server: their state, and fetching, pausing and removing them.
 
-Nothing is fetched unasked. What other servers do with the same folder is seen, and left to them.
+Nothing is fetched unasked. Changes by other servers that share the folder are noticed, and left alone.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _LOOK_EVERY_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """How one model's file is. `done_bytes` of it are there; `source` is where they come from, `fetcher` who else
-    fetches it; `path` is where the file lies, in ONYX_HOME or (`is_shared`) where it is everybody's.
+    """The state of one model's file. `done_bytes` of it are there; `source` is where they come from, `fetcher` the
+    other process that fetches it; `path` is in ONYX_HOME or (`is_shared`) in a folder for all users.
     """
 
     model: CatalogueModel
@@ -73,7 +73,7 @@ class _Work:
 
 
 class ModelFiles:
-    """All of them. Its methods belong to one event loop."""
+    """All model files. Its methods belong to one event loop."""
 
     def __init__(
         self,
@@ -87,8 +87,8 @@ class ModelFiles:
         shared: Sequence[Path] | None = None,
         waits_s: Sequence[float] = WAITS_S,
     ) -> None:
-        """`tell` is told of every change, at most four times a second of a file that grows; `let_go` ends what has a
-        file open, and says whether nobody uses it any more.
+        """`tell` is called on every change, at most four times a second while a file grows; `let_go` ends the process
+        that has a file open, and returns whether the file is unused now.
         """
         self._folder = folder
         self._sources = sources
@@ -101,11 +101,11 @@ class ModelFiles:
         self._work: Mapping[str, _Work] = {model.name: _Work() for model in catalogue}
 
     async def list(self) -> list[ModelFile]:
-        """Each model of the catalogue, in its order."""
+        """The models of the catalogue, in its order."""
         return await asyncio.gather(*(self._look(model) for model in self._catalogue))
 
     async def fetch(self, name: str) -> ModelFile:
-        """Begins to fetch it, or goes on; nothing where it is there or somebody fetches it. Raises: NotFound."""
+        """Starts or resumes fetching; does nothing if the file is there or being fetched. Raises: NotFound."""
         model = self._model(name)
         work = self._work[model.name]
         file = await self._look(model)
@@ -116,7 +116,7 @@ class ModelFiles:
         return file
 
     async def pause(self, name: str) -> ModelFile:
-        """Stops fetching; what came stays. Raises: NotFound, InvalidRequest where another process fetches it."""
+        """Stops fetching and keeps what came. Raises: NotFound, InvalidRequest if another process fetches it."""
         model = self._model(name)
         await self._stop(model)
         file = await self._told(model)
@@ -125,9 +125,9 @@ class ModelFiles:
         return file
 
     async def remove(self, name: str, *, shared: bool = False) -> ModelFile:
-        """Removes the file, or what there is of it; everybody's only where `shared` says so.
+        """Removes the file or its part; a shared file only if `shared` is set.
 
-        Raises: NotFound, InvalidRequest, ModelError (unavailable) while it answers, StorageError.
+        Raises: NotFound, InvalidRequest, ModelError (unavailable) while the model answers, StorageError.
         """
         model = self._model(name)
         await self._stop(model)
@@ -149,7 +149,7 @@ class ModelFiles:
         return await self._told(model)
 
     async def close(self) -> None:
-        """Ends all fetching; the next start goes on from there."""
+        """Stops all fetching; the next start resumes it."""
         tasks = [task for work in self._work.values() for task in (work.task, work.watch) if task is not None]
         for task in tasks:
             task.cancel()
@@ -163,7 +163,7 @@ class ModelFiles:
         return model
 
     async def _fetch(self, model: CatalogueModel, file: ModelFile) -> None:
-        """`file` is how it was before, and tells what does not change while it grows."""
+        """`file` is the state before, for the fields that don't change while it grows."""
         work = self._work[model.name]
 
         def tell(done_bytes: int, source: str | None) -> None:
@@ -178,7 +178,7 @@ class ModelFiles:
             sources = self._sources(model)
             await Fetching(model, self._folder, sources, tell, waits_s=self._waits_s).run()
         except FetchedElsewhere:
-            pass  # what there is to see of it is seen by looking
+            pass  # the state is read from disk below
         except OnyxError as error:
             work.error = f"{error} {error.hint}" if error.hint and not isinstance(error, StorageError) else str(error)
             log.warning("The model %s was not fetched: %s", model.id, error)
@@ -196,7 +196,7 @@ class ModelFiles:
             await asyncio.wait({task})
 
     async def _told(self, model: CatalogueModel) -> ModelFile:
-        """How it is now; everybody is told."""
+        """Reads the current state and reports it."""
         file = await self._look(model)
         self._tell(file)
         return file
@@ -247,7 +247,7 @@ class ModelFiles:
                 one.unlink(missing_ok=True)
 
     def _watch(self, model: CatalogueModel) -> None:
-        """Tells how another process gets on, until it does not fetch any more."""
+        """Reports the progress of another process until it stops fetching."""
         work = self._work[model.name]
         if work.watch is None or work.watch.done():
             work.watch = asyncio.create_task(self._follow(model), name=f"onyx watch {model.name}")

@@ -1,4 +1,4 @@
-"""A model file that an Ollama on this machine has: its files are named by their hash. Ollama itself is not asked."""
+"""A model file that Ollama has on this machine: its files are named by their hash. Ollama itself is not asked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from onyx_jupyter.providers.local_files.places import size_of
 from onyx_jupyter.providers.local_files.source import BrokenOff, NotThere
 
 _CHUNK_BYTES = 4 * 1024 * 1024
-# Where the service keeps them that Ollama's installer sets up, as a user of its own.
+# Where the service that Ollama's installer sets up, with a user of its own, keeps them.
 _SERVICES = ("/usr/share/ollama/.ollama/models", "/var/lib/ollama/.ollama/models")
 
 
 class OllamaBlob:
-    """A `Source`. It is copied rather than linked, so that neither program can take the file from the other."""
+    """A `Source`. The file is copied rather than linked, so that neither program can remove the other's file."""
 
     name = "Ollama on this machine"
 
@@ -42,7 +42,7 @@ class OllamaBlob:
 
 
 def ollama_folders(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """Where Ollama may keep its models."""
+    """Folders in which Ollama may keep its models."""
     chosen = environment.get("OLLAMA_MODELS")
     own = Path(chosen) if chosen else Path("~/.ollama/models").expanduser()
     return [own, *(Path(place) for place in _SERVICES)]

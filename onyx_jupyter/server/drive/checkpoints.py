@@ -1,4 +1,4 @@
-"""Checkpoints of the drive's files, in a folder of their own: none stands among the files that an agent reads."""
+"""Checkpoints of the drive's files, in a separate folder, so that none is among the files that an agent reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onyx_jupyter.storage.atomic_write import make_private_folder
 
 
 class DriveCheckpoints(AsyncFileCheckpoints):
-    """One a file, under ONYX_HOME/checkpoints by the file's path on the drive. They go with their folder."""
+    """One per file, under ONYX_HOME/checkpoints by the file's path on the drive. Deleted along with their folder."""
 
     def checkpoint_path(self, checkpoint_id: str, path: str) -> str:
         """Raises: HTTPError (404) for a path that the drive does not show."""

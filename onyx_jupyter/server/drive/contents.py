@@ -1,7 +1,7 @@
-"""Onyx's drive as Jupyter's contents API has it. It shows the folders of the drive and nothing beside them.
+"""Onyx's drive for Jupyter's contents API. It shows only the folders of the drive.
 
-Every path goes through `_get_os_path`: what has a hidden name, leads through a link out of its folder or lies in no
-folder of the drive is not there.
+Every path goes through `_get_os_path`: a hidden name, a link out of its folder, or a path in no folder of the drive
+counts as not found.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _LOOKED_UP: ContextVar[FoldersNow | None] = ContextVar("onyx_drive_looked_up", d
 
 
 class DriveContents(AsyncLargeFileManager):
-    """The contents manager of the drive; `private` is ONYX_HOME, `checkpoints` where those of its files lie.
+    """The contents manager of the drive; `private` is ONYX_HOME, `checkpoints` the folder for checkpoints of its files.
 
-    `around_change` is entered for each change with the real paths that it is about.
+    `around_change` is entered for each change, with the real paths concerned.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class DriveContents(AsyncLargeFileManager):
         self._around_change = around_change
         self.checkpoints_folder = checkpoints
         self._private = private.resolve()
-        # Hidden names are refused below: Jupyter's own check measures from one root, and the drive has several.
+        # Hidden names are refused below: Jupyter's own check starts from a single root, and the drive has several.
         super().__init__(
             root_dir=str(private), allow_hidden=True, checkpoints_class=DriveCheckpoints, preferred_dir="", **traits
         )
 
     @validate("root_dir")
     def _validate_root_dir(self, proposal: dict[str, Any]) -> str:
-        """ONYX_HOME may come only with the first start: that it is there is not asked for here."""
+        """ONYX_HOME may be created only on first start, so its existence is not checked here."""
         return str(proposal["value"])
 
     @validate("preferred_dir")
@@ -65,7 +65,7 @@ class DriveContents(AsyncLargeFileManager):
         format: str | None = None,  # noqa: A002
         require_hash: bool = False,
     ) -> dict[str, Any]:
-        """As Jupyter's; the drive itself is a folder of folders."""
+        """As in Jupyter; the drive itself is a folder of folders."""
         path = path.strip("/")
         if path:
             model: dict[str, Any] = await super().get(path, content, type, format, require_hash)
@@ -78,7 +78,7 @@ class DriveContents(AsyncLargeFileManager):
         return not is_hidden(name) and bool(super().should_list(name))
 
     def is_writable(self, path: str) -> bool:
-        """The folders of the drive stay as they are; what is in them may change, where they are writable."""
+        """The folders of the drive cannot be changed themselves; their contents can, if they are writable."""
         folder = self._folder(path)
         return folder is not None and folder.writable and bool(super().is_writable(path))
 
@@ -106,7 +106,7 @@ class DriveContents(AsyncLargeFileManager):
             await super().rename_file(old_path, new_path)
 
     async def copy(self, from_path: str, to_path: str | None = None) -> dict[str, Any]:
-        """As Jupyter's; a folder with links out of the drive is not copied, since that would copy what is behind."""
+        """As in Jupyter; a folder with links out of the drive is refused, since copying would follow them."""
         source = self._get_os_path(from_path.strip("/"))
         target = (to_path if to_path is not None else from_path.rpartition("/")[0]).strip("/")
         self._refuse_fixed(f"{target}/copy")
@@ -120,7 +120,7 @@ class DriveContents(AsyncLargeFileManager):
         return copied
 
     async def _copy_dir(self, from_path: str, to_path_original: str, to_name: str, to_path: str) -> dict[str, Any]:
-        """As Jupyter's, which would hold up the whole server for as long as it copies."""
+        """As in Jupyter, whose own method would block the whole server while copying."""
         source = self._get_os_path(from_path.strip("/"))
         place = Path(self._get_os_path(to_path_original), to_name)
         try:
@@ -135,14 +135,14 @@ class DriveContents(AsyncLargeFileManager):
             await super().restore_checkpoint(checkpoint_id, path)
 
     async def _dir_model(self, path: str, content: bool = True) -> dict[str, Any]:
-        """As Jupyter's, which would fail altogether at the first entry that is not there."""
+        """As in Jupyter, whose own method would fail completely at the first missing entry."""
         model: dict[str, Any] = await super()._dir_model(path, content=False)
         if content:
             model["content"] = []
             looked_up = _LOOKED_UP.set(await asyncio.to_thread(self.drive.now))
             try:
                 for name in await asyncio.to_thread(self._shown_in, path):
-                    with suppress(HTTPError):  # gone since
+                    with suppress(HTTPError):  # deleted meanwhile
                         model["content"].append(await self.get(f"{path}/{name}", content=False))
             finally:
                 _LOOKED_UP.reset(looked_up)
@@ -166,7 +166,7 @@ class DriveContents(AsyncLargeFileManager):
         return str(place)
 
     def _shown_in(self, path: str) -> list[str]:
-        """The names in a folder, but for what leads out, is hidden, or is neither file nor folder."""
+        """The names in a folder, except for links out, hidden ones, and anything but files and folders."""
         with os.scandir(self._get_os_path(path)) as entries:
             names = [entry.name for entry in entries if self.should_list(entry.name)]
         now = self._now()
@@ -174,7 +174,7 @@ class DriveContents(AsyncLargeFileManager):
         return [name for name, place in places if place is not None and (place.is_file() or place.is_dir())]
 
     def _now(self) -> FoldersNow:
-        """The drive's folders, which a listing looks up once for all of its entries."""
+        """The drive's folders; a listing looks them up once for all of its entries."""
         return _LOOKED_UP.get() or self.drive.now()
 
     def _noting(self, *paths: str) -> AbstractAsyncContextManager[None]:
@@ -184,7 +184,7 @@ class DriveContents(AsyncLargeFileManager):
         return self._now().folders.get(path.strip("/").partition("/")[0])
 
     def _refuse_fixed(self, path: str) -> None:
-        """Raises: HTTPError (405) for the folders themselves, what lies beside them, and those only to be read."""
+        """Raises: HTTPError (405) for the folders themselves, anything beside them, and read-only ones."""
         name, _, rest = path.strip("/").partition("/")
         folder = self._folder(path)
         if folder is None or not rest:
@@ -228,7 +228,7 @@ def _lies_in(place: str, folder: str) -> bool:
 
 
 def drive_contents(server_app: Any, drive: DriveFolders, home: Home, around_change: AroundChange) -> DriveContents:
-    """The drive of a running Jupyter server, which deletes as that server does."""
+    """The drive of a running Jupyter server, with that server's way of deleting."""
     own = server_app.contents_manager
     names = ("delete_to_trash", "always_delete_dir", "use_atomic_writing", "hash_algorithm")
     same = {name: getattr(own, name) for name in names if hasattr(own, name)}

@@ -1,4 +1,4 @@
-"""Jupyter's contents and the drive's behind one door, told apart by the path. For notebooks, which are in both."""
+"""Jupyter's contents and the drive's behind one interface, chosen by the path. For notebooks, which are in both."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onyx_jupyter.security.drive_folders import DRIVE_PREFIX
 
 
 class EveryContents:
-    """What the notebook tools need of a contents manager; models keep the path that they were asked for by."""
+    """The part of a contents manager that the notebook tools need; models keep the path of the request."""
 
     def __init__(self, server: Any, drive: Any) -> None:
         self._server = server

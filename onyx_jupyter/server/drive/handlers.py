@@ -1,4 +1,4 @@
-"""The drive over HTTP, as JupyterLab asks for it: Jupyter's own contents handlers over Onyx's files."""
+"""The drive over HTTP, as JupyterLab expects it: Jupyter's own contents handlers over Onyx's files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILES = "onyx/files"
 
 
 class _OnDrive(Guarded):
-    """A handler whose contents are the drive's. Onyx is loaded for whoever is logged in, and nobody else."""
+    """A handler whose contents are the drive's. Onyx is loaded only for users who are logged in."""
 
     auth_resource = "onyx"
     _drive: DriveContents
@@ -47,7 +47,7 @@ class _OnDrive(Guarded):
         return self._drive
 
     def location_url(self, path: str) -> str:
-        """Where JupyterLab finds what it has just made."""
+        """Where JupyterLab finds a newly created file."""
         return str(url_path_join(self.base_url, CONTENTS, url_escape(path)))
 
 
@@ -56,23 +56,23 @@ class DriveContentsHandler(_OnDrive, ContentsHandler):
 
 
 class DriveCheckpointsHandler(_OnDrive, CheckpointsHandler):
-    """…/checkpoints: those of a file."""
+    """…/checkpoints: the checkpoints of a file."""
 
 
 class DriveCheckpointHandler(_OnDrive, ModifyCheckpointsHandler):
-    """…/checkpoints/<id>: going back to one."""
+    """…/checkpoints/<id>: restoring one."""
 
 
 class DriveTrustHandler(_OnDrive, TrustNotebooksHandler):
-    """…/trust: a notebook's outputs may run."""
+    """…/trust: allows a notebook's outputs to run."""
 
 
 class DriveFilesHandler(_OnDrive, FilesHandler):  # type: ignore[misc]
-    """{base_url}onyx/files: a file as such, to download or to show."""
+    """{base_url}onyx/files: a raw file, to download or to show."""
 
 
 def drive_handlers(doors: dict[str, Any]) -> list[tuple[str, type[Any], dict[str, Any]]]:
-    """All of them, by address; `doors` is what each is given."""
+    """All handlers, by address; each is given `doors`."""
     checkpoint = r"(?P<checkpoint_id>[\w-]+)"
     return [
         (rf"{CONTENTS}{path_regex}/checkpoints", DriveCheckpointsHandler, doors),

@@ -19,9 +19,9 @@ def onyx_drive(
     project_skills: Path | None = None,
     packaged_skills: Path | None = None,
 ) -> DriveFolders:
-    """The drive; `workspaces` gives each agent's folder by the agent's id.
+    """The drive; `workspaces` returns each agent's folder by the agent's id.
 
-    A project's skills are on it too: they lie in a hidden folder, which the file browser does not show.
+    A project's skills are on it, too: they are in a hidden folder, which the file browser does not show.
     """
 
     def folders() -> Mapping[str, DriveFolder]:

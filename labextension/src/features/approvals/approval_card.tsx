@@ -1,4 +1,6 @@
-/** A call that waits for a person: what, where, why, and the three answers. Keys work while the card has the focus. */
+/**
+ * A call waiting for approval: what, where, why, and the three answers. Keys work while the card has focus.
+ */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { useId, useLayoutEffect, useRef, useState } from 'react';
 import type { MutableRefObject } from 'react';
@@ -15,7 +17,7 @@ import { VisibleText } from '../../shared/visible_text';
 import { Words } from '../../shared/words';
 
 export interface ApprovalActions {
-  /** A yes to the question as it is shown here, and to no other showing of it. */
+  /** Approves the question as shown here, and no other version of it. */
   approve: (approvalId: string, scope: ApprovalScope, version: string) => Promise<void>;
   deny: (approvalId: string, reason: string) => Promise<void>;
 }
@@ -23,11 +25,11 @@ export interface ApprovalActions {
 interface ApprovalCardProps extends ApprovalActions {
   approval: ApprovalInfo;
   online: boolean;
-  /** What the agent said just before it asked: not said twice. */
+  /** What the agent said just before it asked; not repeated here. */
   said: string;
-  /** A draft of it stood here: it keeps the draft's room, so that nothing moves. */
+  /** Whether the card replaces a draft: it keeps the draft's room so that nothing moves. */
   isDrafted?: boolean;
-  /** Whether the keyboard was in that draft. */
+  /** Whether that draft had the keyboard focus. */
   hadFocus?: MutableRefObject<boolean>;
 }
 
@@ -41,11 +43,11 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
   const [answered, setAnswered] = useState<Answer | null>(null);
   const [isDenying, setIsDenying] = useState(false);
   const [problem, setProblem] = useState('');
-  // Without a version it is what the conversation keeps of it, with secrets taken out: nothing to say yes to.
+  // Without a version this is the conversation's redacted copy, which cannot be approved.
   const { version } = approval;
   const closed = answered !== null || !online || !version;
   useLayoutEffect(() => {
-    // Back to the code, not to the card: there a key that was on its way would be an answer.
+    // Focus the code, not the card: a key pressed at this moment would count as an answer there.
     if (isDrafted && hadFocus?.current) {
       hadFocus.current = false;
       card.current?.querySelector<HTMLElement>('[data-onyx=diff]')?.focus({ preventScroll: true });
@@ -190,7 +192,7 @@ function Answers({ approval, disabled, answer, onDeny }: AnswersProps): JSX.Elem
   );
 }
 
-/** Where the details show all of it, the title does not say it a second time. */
+/** The title leaves out what the details show in full. */
 function titleOf({ toolName, summary }: ApprovalInfo, trans: TranslationBundle): string {
   switch (toolName) {
     case 'exec':
@@ -210,7 +212,7 @@ interface Scopes {
   sessionScope: string;
   alwaysScope: string;
   alwaysBlocked: string;
-  /** Whether "this session" reaches beyond this once. */
+  /** Whether "this session" reaches beyond this one call. */
   canSession: boolean;
 }
 
@@ -222,7 +224,7 @@ function scopesOf({ details }: ApprovalInfo): Scopes {
   return { sessionScope, alwaysScope, alwaysBlocked, canSession };
 }
 
-/** What each answer beyond "once" would mean, to be read before one is chosen; what both share is said once. */
+/** What each answer beyond "once" would mean; what both share is said once. */
 function ScopeLines({ approval }: { approval: ApprovalInfo }): JSX.Element {
   const { trans } = useUi();
   const { sessionScope, alwaysScope, alwaysBlocked, canSession } = scopesOf(approval);

@@ -1,4 +1,4 @@
-/** Exactly what would run: the command and its folder, the change to a cell, or the arguments as they are. */
+/** Exactly what would run: the command and its folder, the change to a cell, or the raw arguments. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { withMarks } from '../../shared/visible_characters';
@@ -28,7 +28,7 @@ export function ApprovalDetails({ approval }: { approval: ApprovalInfo }): JSX.E
   );
 }
 
-/** What cells give to a shell, which one may miss among their lines. */
+/** The shell commands in cells, which are easy to miss among the other lines. */
 function Commands({ commands }: { commands: readonly string[] }): JSX.Element {
   const { trans } = useUi();
   return (
@@ -212,7 +212,7 @@ function Details({ approval }: { approval: ApprovalInfo }): JSX.Element {
   }
 }
 
-/** Every argument by its name, exactly as it is; text as text, all else as JSON. */
+/** Every argument by name: text as text, everything else as JSON. */
 export function ArgumentList({ values }: { values: Record<string, unknown> }): JSX.Element {
   return (
     <dl className="onyx-Arguments" data-onyx="arguments">
@@ -230,7 +230,9 @@ export function ArgumentList({ values }: { values: Record<string, unknown> }): J
   );
 }
 
-/** A skill's use: what it is given and where; of one that nobody has trusted yet all of it, or what changed. */
+/**
+ * The use of a skill: its parameters and folder; the whole skill if it is not trusted yet, or what changed.
+ */
 function SkillUse({ details }: { details: Record<string, unknown> }): JSX.Element {
   const { trans } = useUi();
   const given = (details.parameters ?? {}) as Record<string, unknown>;
@@ -261,7 +263,7 @@ function SkillUse({ details }: { details: Record<string, unknown> }): JSX.Elemen
   );
 }
 
-/** A request as it goes out: method and address, headers, body. */
+/** A request as it is sent: method and address, headers, body. */
 function Request({ details }: { details: Record<string, unknown> }): JSX.Element {
   const { trans } = useUi();
   const headers = Object.entries((details.headers ?? {}) as Record<string, unknown>);
@@ -304,13 +306,13 @@ function Where({ label, text, extra }: { label: string; text: string; extra?: st
   );
 }
 
-/** How long the code is: so that one knows, where it has to be scrolled, that there is more. */
+/** The length of the code, which tells that there is more when it has to be scrolled. */
 function linesOf(source: unknown, trans: TranslationBundle): string {
   const count = string(source).trimEnd().split('\n').length;
   return count === 1 ? '' : trans._n('%1 line', '%1 lines', count);
 }
 
-/** What lines alone do not show. */
+/** What the lines alone don't show. */
 function endOf(content: unknown, trans: TranslationBundle): string {
   const text = string(content);
   return text === '' || text.endsWith('\n') ? '' : trans.__('The last line has no line end.');

@@ -1,7 +1,7 @@
-/** What a text holds that a glance at it does not tell, in a line each. */
+/** What a text contains that is easy to overlook, one line each. */
 import { useUi } from '../../shared/ui_context';
 
-/** `secret`, `invisible`, `look_alike`; what else is given is not known here. */
+/** `secret`, `invisible` and `look_alike`; other values are ignored. */
 export function Cautions({ cautions }: { cautions: unknown }): JSX.Element | null {
   const { trans } = useUi();
   const words = new Map([

@@ -1,4 +1,7 @@
-/** Whether the cell that a run is writing will be asked about, as far as this page can know before the call is there. */
+/**
+ * Whether the cell that a run is writing will need approval, as far as the page can know before the call
+ * arrives.
+ */
 import { asksFor, callsOf, isRun } from '../chat/conversation';
 import type { Conversation, Run } from '../chat/conversation';
 import { STANDARD_MODE } from '../composer/mode';
@@ -7,7 +10,9 @@ const INSERT = 'notebook_insert_cell';
 const EDIT = 'notebook_edit_cell';
 const WRITES = [INSERT, EDIT, 'notebook_create'];
 
-/** Not in Ask mode, where none is run, nor in Auto mode or after "this session", where it runs at once. */
+/**
+ * False in Ask mode, which runs no cells, and in Auto mode or after "this session", which run them at once.
+ */
 export function asksAboutCells(items: Conversation, run: Run): boolean {
   const asked = items.find(item => asksFor(item, run.runId));
   if (asked?.kind === 'user' && (asked.mode ?? STANDARD_MODE) !== STANDARD_MODE) {

@@ -1,20 +1,20 @@
-/** What was allowed for good, as the server has it now. It grants nothing itself: that happens where one is asked. */
+/** The permanent grants, kept current from the server. They are given on the approval card, not here. */
 import type { EventFrame } from '../../protocol/frames';
 import type { GrantInfo } from '../../protocol/wire';
 import { LiveList } from '../../shared/live_list';
 
 export class Grants extends LiveList {
-  /** Newest first; null before they were read. */
+  /** Newest first; null until read. */
   get grants(): readonly GrantInfo[] | null {
     return this._grants;
   }
 
-  /** What was revoked last from here, to say so. */
+  /** The grant that was last revoked here, to confirm it. */
   get revoked(): GrantInfo | null {
     return this._revoked;
   }
 
-  /** What was read is forgotten: it is read anew when somebody looks again. */
+  /** Drops the list: it is read again when the panel is next opened. */
   override close(): void {
     super.close();
     this.overtake();
@@ -23,7 +23,7 @@ export class Grants extends LiveList {
     this._revoked = null;
   }
 
-  /** From its next call on Onyx asks again. */
+  /** Onyx asks again from its next call on. */
   revoke(grant: GrantInfo): Promise<void> {
     return this.attempt(async () => {
       await this.client.request('grants.revoke', { grantId: grant.id });

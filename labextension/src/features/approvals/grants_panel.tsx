@@ -1,4 +1,4 @@
-/** What is allowed for good, in the place of the conversation: exactly what, for whom, since when, and a way back. */
+/** The panel of permanent grants: exactly what, for whom, since when, and a way to revoke each. */
 import { closeIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef } from 'react';
 
@@ -16,7 +16,7 @@ interface GrantsPanelProps {
   revoked: GrantInfo | null;
   /** Why they could not be read. */
   problem: string | null;
-  /** Why one was not revoked. */
+  /** Why one could not be revoked. */
   refusal: string | null;
   dismissRefusal: () => void;
   online: boolean;
@@ -36,7 +36,7 @@ export function GrantsPanel(props: GrantsPanelProps): JSX.Element {
     return left;
   }, [open, left]);
   const onRevoke = (grant: GrantInfo) => {
-    // The button that had the focus goes; the keys stay in the panel.
+    // The focused button disappears; keep the focus in the panel.
     panel.current?.focus();
     revoke(grant);
   };
@@ -124,7 +124,7 @@ function GrantRow({ grant, disabled, revoke }: GrantRowProps): JSX.Element {
   );
 }
 
-/** The words of a grant, and the exact arguments that may stand behind them as JSON. */
+/** Splits a grant into its words and the exact arguments, which may follow them as JSON. */
 function partsOf(what: string): { summary: string; values: string } {
   const at = what.indexOf(' · {');
   if (at < 0) {

@@ -1,4 +1,7 @@
-/** Makes sure that what waits for a person is seen: a dot on the sidebar's icon, and a notification while it is hidden. */
+/**
+ * Draws attention to what waits for an answer: a dot on the sidebar's icon, and a notification while it is
+ * hidden.
+ */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';

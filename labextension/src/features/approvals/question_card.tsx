@@ -1,4 +1,4 @@
-/** A question of the agent: choices to click on, room for other words, and a way out. */
+/** A question from the agent: choices to click, room for another answer, and a way to decline. */
 import { useId, useState } from 'react';
 
 import type { QuestionInfo } from '../../protocol/wire';

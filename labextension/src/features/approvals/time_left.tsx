@@ -1,4 +1,4 @@
-/** Minutes and seconds until something that waits for a person is decided without one. */
+/** Minutes and seconds until a waiting request expires. */
 import { useNow } from '../../shared/hooks';
 
 export function TimeLeft({ expiresAt, title }: { expiresAt: string; title: string }): JSX.Element | null {

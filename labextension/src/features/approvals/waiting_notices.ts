@@ -1,4 +1,6 @@
-/** One notice for each request that nobody can see, taken back as soon as it is answered or seen. */
+/**
+ * One notification for each waiting request that is out of sight, removed as soon as it is answered or seen.
+ */
 import type { ToolCall } from '../chat/conversation';
 import { withMarks } from '../../shared/visible_characters';
 
@@ -10,7 +12,7 @@ export interface NoticeBoard {
 export class WaitingNotices {
   constructor(private readonly board: NoticeBoard) {}
 
-  /** The calls that wait for an approval or an answer and cannot be seen now. */
+  /** The calls that wait for an approval or an answer and are out of sight. */
   update(unseen: readonly ToolCall[]): void {
     const wanted = new Map(
       unseen.map(call => [call.callId, call.approval?.summary ?? call.question?.question])

@@ -1,4 +1,4 @@
-/** What one click on a cell or an error asks for, and how much Onyx may do for it. It sends nothing. */
+/** What a click on a cell or an error asks for, and in which mode. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ContextItem } from '../../protocol/wire';
@@ -6,7 +6,7 @@ import type { Mode } from '../composer/mode';
 
 export type CellAction = 'explain' | 'explain-output' | 'fix' | 'improve';
 
-/** What is said, with the cell or the error beside it. */
+/** The message, which has the cell or the error attached. */
 export function cellRequest(action: CellAction, item: ContextItem, trans: TranslationBundle): string {
   const cell = item.label || trans.__('this cell');
   switch (action) {
@@ -29,8 +29,8 @@ export function cellRequest(action: CellAction, item: ContextItem, trans: Transl
 }
 
 /**
- * The mode that one click is sent in. To explain takes reading alone; but the strictest message of a run counts for all
- * of it, so during a run it goes with the mode that is chosen. To fix and to improve takes changing.
+ * The mode of a one-click message. Explaining only needs reading; but the strictest message of a run limits
+ * all of it, so during a run it uses the chosen mode. Fixing and improving need changes.
  */
 export function cellRequestMode(action: CellAction, chosen: Mode, isRunning: boolean): Mode {
   if (action === 'explain' || action === 'explain-output') {

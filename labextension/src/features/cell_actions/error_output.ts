@@ -1,4 +1,6 @@
-/** An error output with `Fix · Explain` under its traceback. The output itself is drawn by whoever draws it otherwise. */
+/**
+ * Error outputs with `Fix · Explain` below the traceback. The output itself is drawn by its usual renderer.
+ */
 import type { IRenderMime, IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
@@ -6,9 +8,9 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 
 export const ERROR_MIME = 'application/vnd.jupyter.error';
 const TRACEBACK_MIME = 'application/vnd.jupyter.stderr';
-/** Before the plain traceback, which every error output has beside this. */
+/** Before the plain traceback, which every error output also carries. */
 const RANK = 105;
-/** Errors with nothing to fix: somebody stopped the cell, or a magic of Onyx's says itself what to do. */
+/** Errors with nothing to fix: the cell was interrupted, or an Onyx magic already says what to do. */
 const NO_FAULT = new Set(['KeyboardInterrupt', 'MagicError']);
 
 export interface ErrorActions {
@@ -16,7 +18,7 @@ export interface ErrorActions {
   fix: (output: HTMLElement) => void;
 }
 
-/** Draws error outputs from now on, in every notebook that is opened after it. */
+/** Draws error outputs in every notebook that is opened afterwards. */
 export function addErrorOutputs(
   rendermime: IRenderMimeRegistry,
   actions: ErrorActions,
@@ -74,7 +76,7 @@ export class ErrorOutput extends Widget implements IRenderMime.IRenderer {
   }
 
   private _showRow(): void {
-    // A console and a copy of the output elsewhere have no cell of a notebook to work on.
+    // Consoles and copies of the output elsewhere have no notebook cell to work on.
     this._row.setHidden(!this._isFault || this.node.closest('.jp-Notebook .jp-CodeCell') === null);
   }
 

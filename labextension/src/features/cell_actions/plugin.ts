@@ -1,4 +1,4 @@
-/** Onyx on a cell and under an error: explain, fix, improve, and put the cell beside what one is writing. */
+/** Onyx on a cell and below an error: explain, fix, improve, and attach the cell to the message. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, IToolbarWidgetRegistry } from '@jupyterlab/apputils';
 import { isCodeCellModel } from '@jupyterlab/cells';
@@ -48,7 +48,7 @@ export const cellActionsPlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null
   ): void => {
     if (!tracker) {
-      return; // Notebook 7's list of files
+      return; // Notebook 7's file list
     }
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const actions = new CellActions(chat, tracker, trans);
@@ -65,7 +65,7 @@ export const cellActionsPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** What is done with a cell: the sidebar opens, and the message goes with the cell beside it. */
+/** The actions on a cell: each opens the sidebar and sends a message with the cell attached. */
 class CellActions {
   constructor(
     private readonly chat: IOnyxChat,
@@ -100,7 +100,7 @@ class CellActions {
     model.ask(cellRequest(action, item, this.trans), [item], mode);
   }
 
-  /** All cells that are selected, the active one being always among them. */
+  /** All selected cells; the active one is always among them. */
   add(): void {
     const panel = this.tracker.currentWidget;
     if (panel) {
@@ -111,7 +111,7 @@ class CellActions {
     }
   }
 
-  /** The error whose output this is. */
+  /** The error that this output shows. */
   onError(action: 'explain' | 'fix', output: HTMLElement): void {
     let found: OfCell | null = null;
     this.tracker.forEach(panel => {

@@ -1,6 +1,6 @@
 /**
- * A turn that a cell asked for, as its output shows it. While the cell runs it is live: it follows the session as the
- * sidebar does. Afterwards, and in every saved notebook, it is what the output holds and nothing else.
+ * A turn asked for by a cell, as its output shows it. While the cell runs, it follows the session live, like
+ * the sidebar. Afterwards, and in every saved notebook, it shows only what the output holds.
  */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
@@ -25,7 +25,7 @@ export interface StoredStep {
 
 export type StoredPart = { kind: 'text'; text: string } | StoredStep;
 
-/** What an output holds of a turn; the plan is the newest one. */
+/** A turn as an output stores it; the plan is the newest one. */
 export interface StoredTurn {
   sessionKey: string;
   runId: string;
@@ -55,12 +55,12 @@ export class CellTurn implements IDisposable {
     return this._stored;
   }
 
-  /** The run as the server has it: only while the cell waits for it, and only of an output that ran here. */
+  /** The run as the server has it: only while the cell waits for it, and only for an output produced here. */
   get run(): Run | null {
     return (this._session && findRun(this._session.items, this._stored.runId)) ?? null;
   }
 
-  /** Whether the server is asked how it goes on, which takes a moment at first. */
+  /** Whether the run is being followed on the server; this takes a moment at first. */
   get isFollowed(): boolean {
     return this._session !== null && this._session.phase !== 'failed';
   }
@@ -69,7 +69,7 @@ export class CellTurn implements IDisposable {
     return this.services.client.state === 'open';
   }
 
-  /** The output changed. One that is not trusted came with a file: it is shown and never followed. */
+  /** The output changed. An untrusted one came from a file: it is shown but never followed. */
   update(data: unknown, isTrusted: boolean): void {
     this._stored = asStoredTurn(data);
     const { status, sessionKey } = this._stored;
@@ -128,7 +128,7 @@ export class CellTurn implements IDisposable {
   private readonly _changed = new Signal<this, void>(this);
 }
 
-/** What came out of a file may be anything: whatever is no turn is an empty one. */
+/** A file may contain anything: whatever is not a turn becomes an empty one. */
 export function asStoredTurn(data: unknown): StoredTurn {
   const given = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
   const parts: Array<Record<string, unknown> | null> = Array.isArray(given.parts) ? given.parts : [];

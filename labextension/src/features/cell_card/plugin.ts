@@ -1,4 +1,7 @@
-/** Shows what `%onyx` asked and got as a card in the output of the cell, where a person also answers its questions. */
+/**
+ * Shows the request and the answer of `%onyx` as a card in the cell's output, where its questions are
+ * answered too.
+ */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard } from '@jupyterlab/apputils';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
@@ -11,7 +14,7 @@ import { SkillConsentOutput } from '../skills/skill_consent_output';
 import { TurnOutput } from './turn_output';
 import { memoryOpener } from '../memory/plugin';
 
-/** Before text/markdown, which stands beside it for every other front end. */
+/** Before text/markdown, which comes along for all other front ends. */
 const RANK = 10;
 
 export const cellCardPlugin: JupyterFrontEndPlugin<void> = {

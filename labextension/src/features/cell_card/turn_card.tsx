@@ -1,4 +1,4 @@
-/** A turn below the cell that asked: live while it goes on, folded to its answer afterwards. */
+/** A turn below the cell that asked: live while it runs, folded to its answer afterwards. */
 import { caretRightIcon } from '@jupyterlab/ui-components';
 import { useId, useState } from 'react';
 
@@ -17,10 +17,10 @@ interface TurnCardProps extends ApprovalActions, QuestionActions {
   stored: StoredTurn;
   /** The run as the server has it, while the cell waits for it. */
   run: Run | null;
-  /** Whether the server is asked how it goes on. */
+  /** Whether the run is being followed on the server. */
   isFollowed: boolean;
   online: boolean;
-  /** Shows the session in the sidebar; null where there is none. */
+  /** Shows the session in the sidebar; null if there is none. */
   openSession: (() => void) | null;
 }
 
@@ -33,10 +33,10 @@ export function TurnCard(props: TurnCardProps): JSX.Element {
       className="onyx-CellTurn"
       data-onyx="cell-turn"
       data-status={run ? run.status : stored.status}
-      // While something may be answered, Enter and Escape are the card's and not the notebook's.
+      // While there is something to answer, Enter and Escape belong to the card, not to the notebook.
       data-lm-suppress-shortcuts={run ? true : undefined}
     >
-      {/* At the top in both states: what comes below it does not move it, and it stays as open as it was. */}
+      {/* At the top in both states: what follows doesn't move it, and it stays open or closed. */}
       {plan && <PlanView plan={plan} />}
       {run ? (
         <RunView
@@ -66,7 +66,7 @@ export function TurnCard(props: TurnCardProps): JSX.Element {
   );
 }
 
-/** The answer, and above it one line for all that came before. */
+/** The answer, below one line that sums up everything before it. */
 function Folded({ stored, isFollowed }: { stored: StoredTurn; isFollowed: boolean }): JSX.Element {
   const { parts, status, problem } = stored;
   const last = parts[parts.length - 1];

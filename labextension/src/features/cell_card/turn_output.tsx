@@ -1,4 +1,4 @@
-/** A turn as an output of a cell: what JupyterLab gives it goes to the model, what that says is drawn. */
+/** A turn as a cell output: passes JupyterLab's data to the model and draws the result. */
 import type { IRenderMime } from '@jupyterlab/rendermime';
 import { ReactWidget } from '@jupyterlab/ui-components';
 

@@ -1,4 +1,4 @@
-/** An answer's Markdown as a row of blocks; only the block that still grows is drawn again. */
+/** An answer's Markdown as a list of blocks; only the growing block is redrawn. */
 import { memo, useRef } from 'react';
 
 import { MarkdownBlocks } from '../../shared/markdown_blocks';
@@ -10,7 +10,7 @@ interface AnswerTextProps {
   text: string;
   complete: boolean;
   entryId?: string;
-  /** Makes cells that are named links; without it they are words. */
+  /** Turns named cells into links; without it they stay plain text. */
   notebookOf?: NotebookOf;
 }
 

@@ -1,4 +1,4 @@
-/** Which agents and models there are and how the server is: what the picker and the first page say. */
+/** The available agents and models and the server's health, for the picker and the first page. */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -31,12 +31,12 @@ export class Assistant implements IDisposable {
     return this._health;
   }
 
-  /** The modes that can be chosen here; all of them before the server has said it. */
+  /** The modes that can be chosen here; all of them until the server has answered. */
   get modes(): readonly Mode[] {
     return this._health?.ceiling?.modes ?? MODES;
   }
 
-  /** A component of the health report by its name. */
+  /** A component of the health report, by name. */
   component(name: string): Component | null {
     return this._health?.components[name] ?? null;
   }
@@ -45,7 +45,7 @@ export class Assistant implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Ask again. `reread` makes the server read its configuration anew. */
+  /** Asks again. `reread` makes the server read its configuration again. */
   async refresh(reread = false): Promise<void> {
     try {
       const { models } = await this.client.request('models.list', { refresh: reread }, 60_000);
@@ -55,7 +55,7 @@ export class Assistant implements IDisposable {
       this._agents = agents;
       this._health = health;
     } catch {
-      // The connection's own state tells what is wrong; the last answer stays on screen.
+      // The connection's own state says what is wrong; the last answer stays on screen.
     }
     if (!this._isDisposed) {
       this._changed.emit();

@@ -1,4 +1,4 @@
-/** One line under the header about what is not as it should be, and what to do. */
+/** One line below the header that says what is wrong and what to do. */
 import type { ReactNode } from 'react';
 
 interface BannerProps {

@@ -1,4 +1,4 @@
-/** The cell that is being written: the card in which it will be asked about, with the room for what comes to it then. */
+/** The cell being written, in the card that will ask for approval, with room for what is added then. */
 import { memo, useLayoutEffect, useRef } from 'react';
 import type { MutableRefObject } from 'react';
 
@@ -7,13 +7,13 @@ import { useUi } from '../../shared/ui_context';
 
 interface CellDraftProps {
   source: string;
-  /** Whether it will be asked about, as far as that is known. */
+  /** Whether it will need approval, as far as that is known. */
   isAskedAbout: boolean;
-  /** Whether the keyboard was in it when it went. */
+  /** Whether it had the keyboard focus when it was removed. */
   hadFocus: MutableRefObject<boolean>;
 }
 
-/** What is read out is that a cell is written; the letters are not. */
+/** Screen readers announce that a cell is being written, not its text. */
 export const CellDraft = memo(function CellDraft(props: CellDraftProps): JSX.Element {
   const { source, isAskedAbout, hadFocus } = props;
   const { trans } = useUi();
@@ -53,7 +53,10 @@ export const CellDraft = memo(function CellDraft(props: CellDraftProps): JSX.Ele
   );
 });
 
-/** The look of what stands below the code of a question, told to nobody: there is nothing yet to say yes to. */
+/**
+ * A placeholder for what an approval shows below its code, hidden from screen readers: nothing can be
+ * approved yet.
+ */
 function AnswersToCome({ source }: { source: string }): JSX.Element {
   const { trans } = useUi();
   const lines = source.trimEnd().split('\n').length;

@@ -1,6 +1,7 @@
 /**
- * The chat behind the sidebar: `@jupyter/chat`'s model (input, attachments, context for its registries) over Onyx's
- * session in front. It decides which session that is and remembers drafts; the conversation itself is the session's.
+ * The chat behind the sidebar: `@jupyter/chat`'s model (input, attachments, context for its registries) on
+ * top of the current Onyx session. It chooses that session and remembers drafts; the session owns the
+ * conversation.
  */
 import { AbstractChatModel } from '@jupyter/chat';
 import type { IChatContext, IMessageContent, INewMessage } from '@jupyter/chat';
@@ -22,7 +23,7 @@ import type { TabMemory } from './tab_memory';
 const PERSON = { username: 'you', display_name: 'You' };
 const ONYX = { username: 'onyx', display_name: 'Onyx', bot: true };
 
-/** The notebook that goes along with a message, with the cell that a person stands in. */
+/** The notebook that is sent along with a message, with its active cell. */
 export interface NotebookInFront {
   readonly path: string | null;
   readonly activeCellId: string | null;
@@ -53,7 +54,7 @@ export class ChatModel extends AbstractChatModel {
     this.setReady();
   }
 
-  /** What goes along with the message that is being written, beside the notebook in front. */
+  /** What is sent along with the message being written, besides the notebook in front. */
   readonly chips: ContextChips;
 
   get session(): Session {
@@ -65,7 +66,7 @@ export class ChatModel extends AbstractChatModel {
     return this._sessionChanged;
   }
 
-  /** The model chosen by hand; null leaves it to the agent. */
+  /** The model chosen by hand; null leaves the choice to the agent. */
   get chosenModel(): string | null {
     return this._chosenModel ?? this._session.info?.model ?? null;
   }
@@ -76,7 +77,7 @@ export class ChatModel extends AbstractChatModel {
     this._sessionChanged.emit(this._session);
   }
 
-  /** How the model acts that answers next: as the person chose, in this browser or for this session. */
+  /** How the next model acts: as chosen in this browser or for this session. */
   get toolMode(): ToolMode {
     const model = this.chosenModel ?? this.standardModel() ?? '';
     const { info } = this._session;
@@ -89,7 +90,7 @@ export class ChatModel extends AbstractChatModel {
     this._sessionChanged.emit(this._session);
   }
 
-  /** How much Onyx may do with what is sent next; never more than the server allows. */
+  /** How much Onyx may do with the next message; never more than the server allows. */
   get mode(): Mode {
     return allowedMode(this.memory.mode(this._session.key), this.allowedModes());
   }
@@ -99,7 +100,7 @@ export class ChatModel extends AbstractChatModel {
     this._sessionChanged.emit(this._session);
   }
 
-  /** Show a stored session, or with null a new one that the server learns of with its first message. */
+  /** Shows a stored session, or with null a new one, which the server learns of with its first message. */
   openSession(key: string | null): void {
     if (key !== null && key === this._session.key) {
       return;
@@ -115,13 +116,13 @@ export class ChatModel extends AbstractChatModel {
     this._sessionChanged.emit(this._session);
   }
 
-  /** The person has changed what stands in the input. */
+  /** The user has changed the input's text. */
   type(text: string): void {
     this.input.value = text;
     this._composing.typed(text);
   }
 
-  /** The person is in the empty input, and no answer is under way. */
+  /** The user has focused the empty input, and no answer is in progress. */
   awaitText(): void {
     this._composing.awaited();
   }
@@ -141,13 +142,13 @@ export class ChatModel extends AbstractChatModel {
     }
   }
 
-  /** Say something without touching what stands in the input and lies beside it. */
+  /** Sends a message without touching the input or its attachments. */
   ask(text: string, context: readonly ContextItem[], mode: Mode): void {
     const allowed = allowedMode(mode, this.allowedModes());
     this._session.send(text, context, this.chosenModel ?? undefined, undefined, allowed, this._acting);
   }
 
-  /** Send what stands in the input. Without `whenBusy` the server's configuration says what it does during a run. */
+  /** Sends the input. Without `whenBusy` the server's configuration decides what it does during a run. */
   submit(whenBusy?: WhenBusy): void {
     this._whenBusy = whenBusy;
     this.input.send(this.input.value);
@@ -158,7 +159,7 @@ export class ChatModel extends AbstractChatModel {
     this._session.retry(run, this.chosenModel ?? undefined, this._acting);
   }
 
-  /** Put the last thing said back into the input. */
+  /** Puts the last message back into the input. */
   editLast(): void {
     const last = messagesOf(this._session.items).at(-1);
     if (last) {
@@ -221,12 +222,12 @@ export class ChatModel extends AbstractChatModel {
   private readonly _sessionChanged = new Signal<this, Session>(this);
 }
 
-/** The notebook that one has in front, with the cell that one stands in. */
+/** The notebook in front, with its active cell. */
 export function notebookItem(path: string, cellId: string | null): ContextItem {
   return { type: 'notebook', path, cellId };
 }
 
-/** A conversation's item as `@jupyter/chat` describes messages, for the registries that read them. */
+/** A conversation item in `@jupyter/chat`'s message format, for the registries that read it. */
 function asMessage(item: Item): IMessageContent {
   const text = isRun(item)
     ? item.parts.flatMap(part => (part.kind === 'text' ? [part.text] : [])).join('\n\n')

@@ -1,4 +1,7 @@
-/** The sidebar as JupyterLab sees it: a panel with an icon, which carries a dot while a person is waited for. */
+/**
+ * The sidebar as JupyterLab sees it: a panel with an icon, which carries a dot while a request waits for an
+ * answer.
+ */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
@@ -37,7 +40,7 @@ export class ChatSidebar extends ReactWidget {
     return this._visibilityChanged;
   }
 
-  /** Show on the icon that calls wait for an answer. */
+  /** Shows on the icon that calls wait for an answer. */
   markWaiting(count: number): void {
     this.title.caption =
       count > 0

@@ -1,4 +1,4 @@
-/** The sidebar's content: models on one side, plain components on the other, and nothing of its own. */
+/** The sidebar's content: connects the models to the components. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { useCallback, useMemo } from 'react';
 
@@ -53,16 +53,16 @@ export interface ChatViewProps {
   localModels: LocalModels;
   front: NotebookFront;
   turns: TurnChanges;
-  /** Open a notebook at the first change that waits there. */
+  /** Opens a notebook at its first undecided change. */
   review: (path: string) => void;
   view: ViewState;
-  /** What features show in the place of the conversation. */
+  /** What features show in place of the conversation. */
   panels: SidebarPanels;
   mentions: MentionSources;
   ui: Omit<Ui, 'insertCode'>;
   reachability: ReachabilityCheck;
   openMenu: (x: number, y: number) => void;
-  /** Open the skills, which run without a model, too. */
+  /** Opens the skills, which also run without a model. */
   showSkills?: () => void;
 }
 
@@ -150,7 +150,7 @@ function Body(props: PartProps): JSX.Element {
   }
 }
 
-/** The panel of a feature; where that has gone meanwhile, and where none is chosen, the conversation. */
+/** The panel of a feature; the conversation if none is chosen or it has been removed. */
 function FeaturesPanel(props: PartProps): JSX.Element {
   const { panels, view } = props;
   useSignals(panels.changed);
@@ -237,7 +237,7 @@ type FirstPageProps = Omit<React.ComponentProps<typeof EmptyState>, 'fix'> & {
   trans: TranslationBundle;
 };
 
-/** The error that the notebook in front shows is one of the things to try. */
+/** If the notebook in front shows an error, fixing it is one of the suggestions. */
 function FirstPage({ chat, front, trans, ...rest }: FirstPageProps): JSX.Element {
   useSignals(front.cellChanged);
   const item = front.lastError(trans);
@@ -326,7 +326,7 @@ function Input({ chat, session, assistant, client, front, view, mentions }: Part
     [client, sessionKey, model]
   );
   const send = (whenBusy?: WhenBusy) => {
-    view.show('conversation'); // whatever panel stands in its place: the answer, and what it asks, come there
+    view.show('conversation'); // leave any panel: the answer and its questions appear here
     chat.submit(whenBusy);
   };
   return (
@@ -367,7 +367,7 @@ function Input({ chat, session, assistant, client, front, view, mentions }: Part
   );
 }
 
-/** What the model would get of an item, were it sent now; null where the server cannot be asked. */
+/** What the model would get of an item if it were sent now; null if the server cannot be asked. */
 async function preview(
   client: SocketClient,
   item: ContextItem,

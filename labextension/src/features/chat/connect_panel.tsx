@@ -1,4 +1,4 @@
-/** How to connect a model, in the place of the conversation: what to set, ready to copy, and a way to check it. */
+/** The panel that explains how to connect a model: what to set, ready to copy, and a way to check it. */
 import { closeIcon, checkIcon, copyIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
@@ -8,7 +8,7 @@ import { IconButton } from '../../shared/icon_button';
 import { useUi } from '../../shared/ui_context';
 
 interface ConnectPanelProps {
-  /** The health of the configuration: where onyx.json is, or what is wrong in it. */
+  /** The health of the configuration: where onyx.json is, or what is wrong with it. */
   config: Component | null;
   model: string | null;
   check: () => Promise<void>;

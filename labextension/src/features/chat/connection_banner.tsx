@@ -1,4 +1,4 @@
-/** Says that the connection is away, why as far as one can know, and lets one try at once. */
+/** Says that the connection is lost, why as far as known, and offers to reconnect at once. */
 import { useEffect, useState } from 'react';
 
 import { Banner } from './banner';
@@ -9,7 +9,7 @@ import type { SocketClient } from '../../protocol/socket_client';
 
 export type ReachabilityCheck = () => Promise<Reachability>;
 
-/** A short loss, such as a restart of the server, is not worth a word. */
+/** A short loss, such as a server restart, is not worth mentioning. */
 const PATIENCE_MS = 700;
 
 interface ConnectionBannerProps {

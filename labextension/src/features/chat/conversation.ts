@@ -1,6 +1,6 @@
 /**
- * What a conversation looks like, as plain immutable data: what people said, and runs made of text and tool calls.
- * Transcripts and live events are both turned into this, so that the view has one thing to draw.
+ * A conversation as plain immutable data: messages, and runs made of text and tool calls. Transcripts and
+ * live events are both turned into this, so that the view draws only one thing.
  */
 import type {
   ApprovalInfo,
@@ -29,27 +29,27 @@ export interface ToolCall {
   status: ToolStatus;
   output: string;
   attachments: readonly AttachmentInfo[];
-  /** What it does or did; absent for a tool that is known by its name alone. */
+  /** What it does or did; absent for a tool known only by name. */
   label?: LabelInfo;
-  /** What its result is about, for programs. */
+  /** What its result is about, in machine-readable form. */
   data?: Record<string, unknown>;
-  /** Why it did not end well. */
+  /** Why it did not succeed. */
   failure?: FailureInfo;
-  /** The newest line about work under way. */
+  /** The latest progress line. */
   progress?: string;
-  /** When it began to run, by this tab's clock, in milliseconds; waiting for a person does not count. */
+  /** When it began to run, by this tab's clock, in milliseconds; waiting for the user doesn't count. */
   startedAtMs?: number;
   durationMs?: number;
   approval?: ApprovalInfo;
-  /** Its cell was seen while it was written. */
+  /** Its cell was shown while it was being written. */
   isDrafted?: boolean;
   decision?: Decision;
-  /** What the call asks of the person, and how that ended. */
+  /** What the call asks the user, and how that ended. */
   question?: QuestionInfo;
   questionOutcome?: string;
 }
 
-/** Something to know about a run that is no answer. */
+/** Information about a run that is not part of its answer. */
 export interface Note {
   kind: string;
   message: string;
@@ -57,9 +57,12 @@ export interface Note {
 }
 
 export type Part =
-  /** `entryId` is its line in the transcript; words that have just come have none yet. */
+  /** `entryId` is its line in the transcript; text that has just arrived has none yet. */
   | { kind: 'text'; key: string; text: string; entryId?: string }
-  /** What the model thought, and for how long: `seconds` is absent while it thinks and where nobody saw the end. */
+  /**
+   * What the model thought, and for how long: `seconds` is absent while it thinks and if the end was not
+   * observed.
+   */
   | { kind: 'thought'; key: string; text: string; seconds?: number }
   | { kind: 'tool'; key: string; call: ToolCall }
   | { kind: 'note'; key: string; note: Note }
@@ -79,42 +82,42 @@ export interface Run {
   runId: string;
   status: RunStatus;
   parts: readonly Part[];
-  /** A line before the first word, such as a model that is being loaded. */
+  /** A line before the first word, such as "loading a model". */
   notice?: string;
-  /** The cell that is being written, as far as it has come: behind all parts, until a call or words take its place. */
+  /** The cell being written, as far as it has arrived: after all parts, until a call or text replaces it. */
   draft?: string;
   problem?: Problem;
   usage?: UsageInfo;
   model?: string;
 }
 
-/** `waiting`: no connection, it goes when there is one. `sending`: on its way. `failed`: the server said no. */
+/** `waiting`: sent once there is a connection. `sending`: in progress. `failed`: the server refused it. */
 export type Delivery = 'sent' | 'waiting' | 'sending' | 'failed';
 
-/** What to do where a run goes on already: join it, wait for its end, or stop it. */
+/** What to do if a run is already active: join it, wait for its end, or stop it. */
 export type WhenBusy = 'steer' | 'followup' | 'interrupt';
 
 export interface UserMessage {
   kind: 'user';
   key: string;
-  /** Its line in the transcript, where that is known. */
+  /** Its line in the transcript, if known. */
   id?: string;
   text: string;
   context: readonly ContextOf[];
   delivery: Delivery;
   runId?: string;
-  /** The session whose agent wrote it, where that was not the person. */
+  /** The session whose agent wrote it, if it was not the user. */
   fromSession?: string;
   /** The notebook whose cell asked. */
   fromNotebook?: string;
-  /** That notebook's path, where its kernel is of this server. */
+  /** That notebook's path, if its kernel belongs to this server. */
   fromPath?: string;
-  /** It came during `runId` and joins that; the run is not its own. */
+  /** It arrived during `runId` and joins that run instead of starting one. */
   steers?: boolean;
   whenBusy?: WhenBusy;
-  /** How much Onyx may do for it; absent where it is the standard. */
+  /** How much Onyx may do for it; absent for the default mode. */
   mode?: Mode;
-  /** How its model is to act; absent where that is left to the model's provider. */
+  /** How its model acts; absent if that is left to the model's provider. */
   toolMode?: 'cell' | 'tools';
   problem?: Problem;
 }
@@ -125,7 +128,7 @@ export type Conversation = readonly Item[];
 export const isRun = (item: Item): item is Run => item.kind === 'run';
 export const isActive = (item: Item): boolean => isRun(item) && item.status === 'running';
 
-/** Whether this is the message that the run answers; one that joined it is not. */
+/** Whether the run answers this message; a message that joined the run doesn't count. */
 export function asksFor(item: Item, runId: string): item is UserMessage {
   return item.kind === 'user' && item.runId === runId && !item.steers;
 }
@@ -146,14 +149,14 @@ export function replaceItem(items: Conversation, key: string, change: (item: Ite
   return items.map(item => (item.key === key ? change(item) : item));
 }
 
-/** Put a run where it belongs: after the message that asked for it, else at the end. */
+/** Puts a run where it belongs: after the message that asked for it, else at the end. */
 export function placeRun(items: Conversation, run: Run): Conversation {
   const asked = items.findIndex(item => asksFor(item, run.runId));
   const at = asked < 0 ? items.length : asked + 1;
   return [...items.slice(0, at), run, ...items.slice(at)];
 }
 
-/** The same run with one tool call changed; unchanged when it has no such call. */
+/** The run with one tool call changed; unchanged if it has no such call. */
 export function changeCall(run: Run, callId: string, change: (call: ToolCall) => ToolCall): Run {
   const parts = run.parts.map(part =>
     part.kind === 'tool' && part.call.callId === callId ? { ...part, call: change(part.call) } : part
@@ -161,12 +164,12 @@ export function changeCall(run: Run, callId: string, change: (call: ToolCall) =>
   return { ...run, parts };
 }
 
-/** The same run with a part behind those that it has. */
+/** The run with a part appended. */
 export function addPart(run: Run, part: Part): Run {
   return { ...run, notice: undefined, parts: [...run.parts, part] };
 }
 
-/** The same run with a note: behind all that it has, or in the place of an earlier one with the same id. */
+/** The run with a note appended, or replacing an earlier one with the same id. */
 export function addNote(run: Run, key: string, note: Note): Run {
   const id = note.data?.id;
   const isSame = (part: Part) =>
@@ -177,14 +180,14 @@ export function addNote(run: Run, key: string, note: Note): Run {
   return { ...run, parts: run.parts.map(part => (isSame(part) ? { ...part, note } : part)) as Part[] };
 }
 
-/** Every message of the person, those that joined a run included, in the order in which they are shown. */
+/** All messages of the user, including those that joined a run, in the order shown. */
 export function messagesOf(items: Conversation): UserMessage[] {
   return items.flatMap(item =>
     isRun(item) ? item.parts.flatMap(part => (part.kind === 'said' ? [part.message] : [])) : [item]
   );
 }
 
-/** The messages with these ids take their place in the run: behind all that it has. */
+/** Moves the messages with these ids into the run, after everything it has. */
 export function joinRun(items: Conversation, runId: string, ids: readonly string[]): Conversation {
   const joins = (item: Item) => !isRun(item) && item.id !== undefined && ids.includes(item.id);
   const said = items.filter((item): item is UserMessage => joins(item));
@@ -203,7 +206,7 @@ export function callsOf(run: Run): ToolCall[] {
   return run.parts.flatMap(part => (part.kind === 'tool' ? [part.call] : []));
 }
 
-/** The approvals that wait for a person, oldest first. */
+/** The approvals that wait for an answer, oldest first. */
 export function waitingCalls(items: Conversation): ToolCall[] {
   return items
     .filter(isRun)
@@ -211,7 +214,7 @@ export function waitingCalls(items: Conversation): ToolCall[] {
     .filter(call => call.status === 'waiting');
 }
 
-/** Tokens and cost of everything shown; `costUsd` is undefined where no price is known at all. */
+/** Tokens and cost of everything shown; `costUsd` is undefined if no price is known at all. */
 export function totalUsage(items: Conversation): {
   inputTokens: number;
   outputTokens: number;

@@ -1,4 +1,4 @@
-/** The first thing one sees: which model answers, what it can do, three things to try. */
+/** The first page: which model answers, what it can do, and three things to try. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReactNode } from 'react';
 
@@ -9,12 +9,12 @@ import { useUi } from '../../shared/ui_context';
 interface EmptyStateProps {
   model: string | null;
   isLocal: boolean;
-  /** Set where no model can answer: what can be done all the same, in one line, and by which buttons. */
+  /** Set if no model can answer: one line on what still works, and the buttons for it. */
   nobody: { line: string; ways: ReactNode } | null;
-  /** A better model for this machine, where one can be fetched. */
+  /** A better model for this machine, if one can be downloaded. */
   offer?: ReactNode;
   notebook: string | null;
-  /** What to say about the error that the notebook shows, if it shows one. */
+  /** The message about the error that the notebook shows, if any. */
   fix: { text: string; send: () => void } | null;
   ask: (text: string) => void;
   connectModel: () => void;

@@ -1,4 +1,4 @@
-/** The title of the session in front, which opens the list, and what one does with sessions. */
+/** The current session's title, which opens the list, and the actions on sessions. */
 import { addIcon, caretDownIcon, ellipsesIcon } from '@jupyterlab/ui-components';
 
 import { IconButton } from '../../shared/icon_button';

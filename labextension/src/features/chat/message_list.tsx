@@ -1,4 +1,4 @@
-/** The conversation, which follows what is new only while one is at its end. */
+/** The conversation, which scrolls with new content only while the reader is at the end. */
 import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 
@@ -15,21 +15,21 @@ import { useUi } from '../../shared/ui_context';
 import { UserMessageView } from './user_message';
 import type { UserMessageActions, Waits } from './user_message';
 
-/** Closer to the end than this counts as being there. */
+/** Being closer to the end than this counts as being there. */
 const NEAR_PX = 24;
 
 interface MessageListProps extends ApprovalActions, QuestionActions, UserMessageActions {
   items: Conversation;
   online: boolean;
   retry: (run: Run) => void;
-  /** What can be done where no model can answer now. */
+  /** What can be done if no model can answer now. */
   ways?: ReactNode;
   /** What runs did to notebooks. */
   turns: ReadonlyMap<string, TurnState>;
   turnActions: TurnActions;
-  /** Counts up whenever the approval that waits is to have the focus. */
+  /** Incremented whenever the waiting approval should get the focus. */
   approvalFocusRequest: number;
-  /** The turn to bring into view, once. */
+  /** The turn to scroll to, once. */
   turnRequest?: TurnRequest | null;
 }
 
@@ -99,7 +99,7 @@ function askedBy({ runId }: Run, items: Conversation): UserMessage | undefined {
   return items.find((item): item is UserMessage => asksFor(item, runId));
 }
 
-/** What a message that the server has waits for; null where it has been read. */
+/** What a message waits for once the server has it; null if the model has read it. */
 function waitsFor(message: UserMessage, items: Conversation, running: boolean): Waits | null {
   if (message.delivery !== 'sent' || message.runId === undefined) {
     return null;
@@ -115,10 +115,10 @@ function waitsFor(message: UserMessage, items: Conversation, running: boolean): 
   return isLast ? 'left' : null;
 }
 
-/** The requests that were met: coming back to a conversation is none. */
+/** The requests already handled: coming back to a conversation doesn't repeat them. */
 const met = new WeakSet<TurnRequest>();
 
-/** Brings a turn into view as soon as it is there, marks it for a moment, and gives it the focus. */
+/** Scrolls to a turn as soon as it exists, highlights it for a moment, and focuses it. */
 function useTurnRequest(
   request: TurnRequest | null,
   items: Conversation,
@@ -136,7 +136,7 @@ function useTurnRequest(
       turn.tabIndex = -1;
       turn.focus({ preventScroll: true });
       turn.scrollIntoView({ block: 'center' });
-      // What was out of sight had no real height until now.
+      // Content out of sight has no real height until now.
       requestAnimationFrame(() => turn.scrollIntoView({ block: 'center' }));
       turn.classList.add('onyx-mod-found');
       turn.addEventListener('animationend', () => turn.classList.remove('onyx-mod-found'), { once: true });
@@ -144,7 +144,7 @@ function useTurnRequest(
   }, [request, items, content, leaveEnd]);
 }
 
-/** Keeps the end in view while the reader is there; what a person sends always brings them there. */
+/** Keeps the end in view while the reader is there; sending a message always scrolls there. */
 function useFollow(items: Conversation) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -160,7 +160,8 @@ function useFollow(items: Conversation) {
     const node = scroller.current!;
     let top = 0;
     const isNear = () => node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_PX;
-    // Only going up is leaving: between two pictures the end may also run away from one who follows it.
+    // Only scrolling up counts as leaving: between two frames the end may also move away from a reader who
+    // follows it.
     const onScroll = () => {
       if (isNear()) {
         following.current = true;

@@ -6,8 +6,8 @@ import type { LocalModels } from '../local_models/local_models';
 import { modelName } from '../composer/model_name';
 
 /**
- * Why the `chosen` model, or the agent's own for null, cannot answer: in one line, with what to do. null where it may:
- * of a provider one hears when it is asked.
+ * Why the `chosen` model (null for the agent's own) cannot answer, in one line with what to do; null if it
+ * may be able to. Problems of a provider only show when it is asked.
  */
 export function whyNobody(
   assistant: Pick<Assistant, 'agent' | 'component'>,

@@ -1,4 +1,4 @@
-/** What stands in a note beside its words, read with care: it is no part of the wire's types. */
+/** Parses the data of a note, which the wire types don't describe. */
 
 export interface Proposal {
   target: string;
@@ -6,7 +6,7 @@ export interface Proposal {
   reason: string;
 }
 
-/** One change of the memory: `content` is what was added, `item` what was there before. */
+/** One change of the memory: `content` was added, `item` was there before. */
 export interface MemoryChange {
   op: 'add' | 'change' | 'drop';
   section: string;
@@ -15,7 +15,10 @@ export interface MemoryChange {
   reason: string;
 }
 
-/** `version` is the file's that holds the changes, `before` the one until then; both are missing where none is kept. */
+/**
+ * `version` is the version of the file with the changes, `before` the one until then; both are missing if
+ * none is kept.
+ */
 export interface MemoryNoteData {
   id: string;
   path: string;
@@ -30,8 +33,8 @@ export interface MemoryNoteData {
 type Data = Record<string, unknown> | undefined;
 
 /**
- * Of a conversation that was summed up: what might be worth remembering, and which of it (counted from 0) is remembered.
- * Anything of another shape is left out; without an id nothing can be agreed to.
+ * For a summarized conversation: what might be worth remembering, and which of it (counted from 0) is
+ * remembered. Anything of another shape is left out; without an id nothing can be accepted.
  */
 export function readCompaction(data: Data): {
   id?: string;
@@ -44,7 +47,7 @@ export function readCompaction(data: Data): {
   return { id: text(data?.id) || undefined, proposals, accepted: new Set(list(data?.accepted)) };
 }
 
-/** Of what was remembered by itself; null where nothing of it can be read. */
+/** For automatically remembered facts; null if the data is unreadable. */
 export function readMemory(data: Data): MemoryNoteData | null {
   const id = text(data?.id);
   const path = text(data?.path);

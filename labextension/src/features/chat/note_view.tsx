@@ -1,4 +1,7 @@
-/** Something to know about a run that is no answer: a file that did not fit, another model that answered. */
+/**
+ * Information about a run that is not part of its answer: a file that did not fit, another model that
+ * answered.
+ */
 import { caretRightIcon, infoIcon } from '@jupyterlab/ui-components';
 import { useId, useState } from 'react';
 
@@ -24,7 +27,7 @@ export function NoteView({ note }: { note: Note }): JSX.Element {
   );
 }
 
-/** One line that opens: how much was summed up, and what might be worth remembering. */
+/** One line that opens: how much was summarized, and what might be worth remembering. */
 function CompactionNote({ note }: { note: Note }): JSX.Element {
   const { trans } = useUi();
   const [isOpen, setIsOpen] = useState(false);

@@ -1,4 +1,4 @@
-/** Brings what a person says to the server: in order, each once, however the connection comes and goes. */
+/** Delivers messages to the server: in order, each exactly once, even if the connection comes and goes. */
 import { ConnectionLost, RequestError, RequestTimeout } from '../../protocol/frames';
 import type { SocketClient } from '../../protocol/socket_client';
 import { asWishes } from '../composer/context_items';
@@ -6,7 +6,9 @@ import type { ContextOf } from '../composer/context_items';
 import { isRun, messagesOf } from './conversation';
 import type { Conversation, UserMessage } from './conversation';
 
-/** Where a message ended up; `id` is known where it was found in the transcript, `context` is what the model gets. */
+/**
+ * Where a message ended up; `id` is set if it was found in the transcript, `context` is what the model gets.
+ */
 export interface Arrived {
   runId: string;
   steers?: boolean;
@@ -14,7 +16,7 @@ export interface Arrived {
   context?: readonly ContextOf[];
 }
 
-/** What a message's line in the transcript says of it. */
+/** What a message's transcript entry says about it. */
 interface Sent {
   runId?: string;
   steer?: boolean;
@@ -24,7 +26,7 @@ interface Sent {
 interface OutboxHost {
   items: () => Conversation;
   isOver: () => boolean;
-  /** The session's key; it is made on the server where there is none yet. */
+  /** The session's key; creates the session on the server if there is none yet. */
   sessionKey: (model: string | null) => Promise<string>;
   update: (key: string, change: Partial<UserMessage>) => void;
   arrived: (key: string, arrived: Arrived) => void;
@@ -36,7 +38,7 @@ export class Outbox {
     private readonly host: OutboxHost
   ) {}
 
-  /** Resolves when everything that could be brought has been. */
+  /** Resolves when everything that can be delivered has been. */
   get delivered(): Promise<void> {
     return this._delivering;
   }
@@ -45,7 +47,7 @@ export class Outbox {
     this._models.set(message.key, model ?? null);
   }
 
-  /** Bring what waits; without a connection it goes on waiting. */
+  /** Delivers what waits; without a connection it keeps waiting. */
   deliver(): void {
     this._delivering = this._delivering.then(async () => {
       for (const item of this.host.items()) {
@@ -92,7 +94,7 @@ export class Outbox {
     return { runId: sent.runId, steers, context: sent.context ?? undefined };
   }
 
-  /** A message whose answer got lost, if the server has it: said since it was sent, in the same words. */
+  /** Finds a message whose answer got lost: an entry with the same words, added since it was sent. */
   private async _find(
     sessionKey: string,
     message: UserMessage,
@@ -111,7 +113,7 @@ export class Outbox {
 
   private _onUndelivered(message: UserMessage, error: unknown): void {
     if (this._now(message.key)?.delivery === 'sent') {
-      // An event said that it is there before its answer got lost.
+      // An event reported it before its answer got lost.
       return;
     }
     if (error instanceof RequestError) {
@@ -141,7 +143,7 @@ export class Outbox {
   private readonly _unsure = new Map<string, ReadonlySet<string>>();
 }
 
-/** The ids of everything shown: lines that people wrote, and runs. */
+/** The ids of everything shown: message entries, and runs. */
 function knownNames(items: Conversation): ReadonlySet<string> {
   const ids = messagesOf(items).flatMap(message => [message.id, message.runId]);
   const runs = items.filter(isRun).map(run => run.runId);

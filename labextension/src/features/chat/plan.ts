@@ -1,4 +1,4 @@
-/** The plan of a run: what its newest `plan_update` call says. Whatever a model sent, only what makes sense is shown. */
+/** The plan of a run: the contents of its newest `plan_update` call, reduced to what is valid. */
 import { callsOf } from './conversation';
 import type { Part, Run, ToolCall } from './conversation';
 
@@ -13,16 +13,16 @@ export interface PlanStep {
 
 export interface Plan {
   steps: readonly PlanStep[];
-  /** Of those that were not dropped. */
+  /** Not counting dropped steps. */
   done: number;
   total: number;
-  /** What is being done now, or comes next; empty where nothing is left. */
+  /** The step being done now, or the next one; empty if none is left. */
   current: string;
 }
 
 const STATUSES: readonly StepStatus[] = ['pending', 'doing', 'done', 'dropped'];
 
-/** The run's plan, or null where it has none. */
+/** The run's plan, or null if it has none. */
 export function planOf(run: Run): Plan | null {
   const newest = callsOf(run).filter(isPlan).at(-1);
   return newest ? readPlan(newest.input.steps) : null;
@@ -33,7 +33,7 @@ export function isPlan(call: ToolCall): boolean {
   return call.tool === PLAN_TOOL && call.status === 'ok';
 }
 
-/** Whether a part of a run shows nothing by itself: a plan that is on its way, or has been shown. */
+/** Whether a part of a run shows nothing itself: a plan in progress, or one already shown. */
 export function isPlanPart(part: Part): boolean {
   return part.kind === 'tool' && part.call.tool === PLAN_TOOL && ['ok', 'running'].includes(part.call.status);
 }

@@ -1,4 +1,7 @@
-/** What the agent is about to do: one line that opens to its steps. Pinned while it works, part of its answer after. */
+/**
+ * What the agent is about to do: one line that opens to its steps. Pinned while it works, part of its answer
+ * afterwards.
+ */
 import { caretRightIcon, checkIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { memo, useId, useState } from 'react';
@@ -71,7 +74,7 @@ function wordFor(step: PlanStep, trans: TranslationBundle): string {
   }
 }
 
-/** The plan of the run that goes on, between the conversation and the input. */
+/** The plan of the active run, between the conversation and the input. */
 export function PinnedPlan({ items }: { items: Conversation }): JSX.Element | null {
   const run = items.filter(isRun).filter(isActive).at(-1);
   const plan = run ? planOf(run) : null;

@@ -1,4 +1,4 @@
-/** The chat in the right sidebar, and the commands that lead to it. */
+/** The chat in the right sidebar, and the commands that open it. */
 import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, ICommandPalette, Notification } from '@jupyterlab/apputils';
@@ -51,7 +51,7 @@ const Command = {
   reload: 'onyx:reload-session'
 };
 
-/** Of other plugins. */
+/** From other plugins. */
 const OPEN_FILE = 'onyx:open-file';
 const FILES = 'onyx:open-workspace';
 const SKILLS = 'onyx:skills';
@@ -106,7 +106,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         view.focusInput();
       }
     };
-    // What the session's agent calls `onyx:` is a folder of the drive.
+    // The agent's `onyx:` paths are folders of the drive.
     const opened = (path: string) => browserPath(path, model.session.info?.agentId);
     const project = new ProjectInstructions(connection.client);
     const localModels = new LocalModels(connection.client, () => void connection.assistant.refresh());
@@ -164,7 +164,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
       menu.addItem({ command, args: IN_MENU });
       palette?.addItem({ command, category: 'Onyx' });
     });
-    // Without a category it stands among JupyterLab's own, beside the terminal.
+    // Without a category it appears among JupyterLab's own, beside the terminal.
     launcher?.add({ command: Command.newSession, args: { isLauncher: true }, rank: 1 });
     restorer?.add(sidebar, sidebar.id);
     app.shell.add(sidebar, 'right', { rank: 100, type: 'Onyx' });
@@ -186,8 +186,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
 };
 
 /**
- * A cell by its id, or by the place that it has by then, counted from 1. What is not there is said; a notebook that
- * opens elsewhere, as in Notebook 7, is left to itself.
+ * Shows a cell by its id, or by its current place, counted from 1, and says so if it is missing. A notebook
+ * that opens elsewhere, as in Notebook 7, is left alone.
  */
 async function showCell(
   app: JupyterFrontEnd,
@@ -220,7 +220,7 @@ async function showCell(
   }
 }
 
-/** A person who opens JupyterLab for the first time finds the chat open; from then on their own layout counts. */
+/** Opens the chat the first time a user opens JupyterLab; afterwards their own layout counts. */
 function openOnFirstSight(layout: ILabShell.ILayout, id: string, shell: ILabShell): void {
   if (layout.fresh) {
     shell.activateById(id);
@@ -252,7 +252,7 @@ function createModel(
   );
 }
 
-/** What the turns of the session in front did to notebooks. */
+/** What the turns of the current session did to notebooks. */
 function turnsOf(model: ChatModel, { client }: IOnyxConnection): TurnChanges {
   const turns = new TurnChanges(client);
   const follow = () => {
@@ -264,13 +264,13 @@ function turnsOf(model: ChatModel, { client }: IOnyxConnection): TurnChanges {
   return turns;
 }
 
-/** At its first change where this page shows notebooks; else it only opens. */
+/** Goes to the first change if this page shows notebooks; otherwise only opens the notebook. */
 async function review(app: JupyterFrontEnd, path: string): Promise<void> {
   const command = app.commands.hasCommand(REVIEW_COMMAND) ? REVIEW_COMMAND : 'docmanager:open';
   await app.commands.execute(command, { path });
 }
 
-/** A browser may forbid storage altogether: even looking at it throws then. */
+/** A browser may forbid storage altogether: even accessing it throws then. */
 function store(name: 'sessionStorage' | 'localStorage'): Storage | null {
   try {
     return window[name];
@@ -315,7 +315,7 @@ function addCommands(
   add(Command.reload, trans.__('Read session again'), () => void model.session.reload());
 }
 
-/** The command that shows a feature's panel, by its id. */
+/** Adds the command that shows a feature's panel, by its id. */
 function addPanelCommand(
   app: JupyterFrontEnd,
   trans: TranslationBundle,
@@ -334,7 +334,7 @@ function addPanelCommand(
   return id;
 }
 
-/** The names in a notebook's kernel, the data first; none where it cannot be asked. */
+/** The names in a notebook's kernel, data first; none if it cannot be asked. */
 async function variablesOf(
   { client }: IOnyxConnection,
   path: string

@@ -1,17 +1,17 @@
-/** What a result says of a notebook, read from data that anything may have written. */
+/** Parses what a result says about a notebook; the data may have any shape. */
 export interface ResultData {
-  /** Its path, where the result is about one. */
+  /** Its path, if the result is about one. */
   notebook: string;
   /** How many cells it has. */
   total?: number;
-  /** Those that the result names by their place, from 1: shown or run. */
+  /** The cells that the result shows or ran, by number from 1. */
   cells: { number: number; id: string }[];
   inserted?: { id: string; at: string; after?: string };
-  /** Cells may have changed places. */
+  /** Cells may have moved. */
   moved: boolean;
 }
 
-/** Null where the result is about no notebook. */
+/** Null if the result is not about a notebook. */
 export function notebookData(data: Record<string, unknown> | undefined): ResultData | null {
   if (!data || typeof data.notebook !== 'string') {
     return null;
@@ -26,7 +26,7 @@ export function notebookData(data: Record<string, unknown> | undefined): ResultD
   };
 }
 
-/** More than that has no notebook. */
+/** No notebook has more than that. */
 const MOST_CELLS = 1_000_000;
 
 function listOf(value: unknown): unknown[] {

@@ -1,4 +1,4 @@
-/** The events of a run applied to a conversation. Pure: no clock, no network, no signal. */
+/** Applies the events of a run to a conversation. Pure: no clock, no network, no signal. */
 import type { EventFrame } from '../../protocol/frames';
 import type {
   ApprovalInfo,
@@ -76,7 +76,7 @@ export function applyEvent(items: Conversation, frame: EventFrame, nowMs: number
   }
 }
 
-/** Add streamed text to a run: to its last piece of text, or to a new piece after a tool call. */
+/** Adds streamed text to a run: to its last piece of text, or to a new piece after a tool call. */
 export function appendText(items: Conversation, runId: string, text: string): Conversation {
   return withRun(items, runId, run => {
     const last = run.parts[run.parts.length - 1];
@@ -88,7 +88,7 @@ export function appendText(items: Conversation, runId: string, text: string): Co
   });
 }
 
-/** What goes on being thought is one thought, whatever note comes between. */
+/** A continued thought stays one thought, even if a note comes in between. */
 function think(run: Run, { text, seconds, wasSaid }: ChatThoughtData): Run {
   const parts = wasSaid ? withoutLastWords(run.parts, text) : [...run.parts];
   const open = parts.filter(part => part.kind !== 'note').at(-1);
@@ -104,7 +104,7 @@ function think(run: Run, { text, seconds, wasSaid }: ChatThoughtData): Run {
   return { ...run, parts: parts.filter(part => !isNothing(part)), notice: undefined };
 }
 
-/** The words of the answer that turned out to be thought are taken back. */
+/** Removes words from the answer that turned out to be thought. */
 function withoutLastWords(parts: readonly Part[], words: string): Part[] {
   const last = parts[parts.length - 1];
   if (last?.kind !== 'text' || !last.text.endsWith(words)) {
@@ -114,7 +114,7 @@ function withoutLastWords(parts: readonly Part[], words: string): Part[] {
   return [...parts.slice(0, -1), ...(text.trim() ? [{ ...last, text }] : [])];
 }
 
-/** End a run: what is still open in it ends with it. */
+/** Ends a run and everything still open in it. */
 export function endRun(run: Run, status: RunStatus): Run {
   const callStatus: ToolStatus = status === 'aborted' ? 'aborted' : 'interrupted';
   let ended: Run = { ...run, status, notice: undefined, draft: undefined };
@@ -223,7 +223,7 @@ function resolveApproval(items: Conversation, data: ApprovalResolvedData, nowMs:
   });
 }
 
-/** How far the yes of this page reaches: the event that tells all pages of it does not say. */
+/** Notes the scope of an approval given on this page: the event that all pages get doesn't include it. */
 export function noteScope(items: Conversation, approvalId: string, scope: string): Conversation {
   const reach = (call: ToolCall): ToolCall => ({
     ...call,
@@ -249,7 +249,7 @@ function resolveQuestion(run: Run, data: QuestionResolvedData, nowMs: number): R
   }));
 }
 
-/** A message that joins a run: known already, on its way from here, or from another tab. */
+/** A message that joins a run: already known, just sent from here, or from another tab. */
 function steer(items: Conversation, { runId, messageId, text, context }: ChatSteeredData): Conversation {
   if (messagesOf(items).some(message => message.id === messageId)) {
     return items;
@@ -274,7 +274,7 @@ function note(run: Run, { kind, message, data }: ChatNoteData): Run {
   return addNote(run, `note-${run.parts.length}`, { kind, message, data: data ?? undefined });
 }
 
-/** The answer's full text only fills in what no delta brought. */
+/** The full text of the answer only fills in what no delta contained. */
 function finish(run: Run, data: ChatFinalData): Run {
   const ended = { ...endRun(run, 'final'), usage: data.usage };
   const last = run.parts.filter(part => part.kind !== 'thought').at(-1);

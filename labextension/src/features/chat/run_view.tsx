@@ -1,4 +1,4 @@
-/** One run of the agent: text and tool calls in the order in which they came, and how it ended. */
+/** One run of the agent: text and tool calls in order, and how it ended. */
 import { memo, useCallback, useRef } from 'react';
 import type { MutableRefObject, ReactNode } from 'react';
 
@@ -23,23 +23,23 @@ import type { TurnActions } from '../review/turn_footer';
 import { useUi } from '../../shared/ui_context';
 import { MessageBody } from './user_message';
 
-/** Nothing has failed: there is no model yet that could answer. */
+/** Not a failure: there is no model yet that could answer. */
 const NO_MODEL = 'no_model';
 
 interface RunViewProps extends ApprovalActions, QuestionActions {
   run: Run;
-  /** The message that it answers, where that is known. */
+  /** The message that it answers, if known. */
   asked?: UserMessage;
   online: boolean;
-  /** Whether a cell that it writes will be asked about, as far as that is known. */
+  /** Whether a cell that it writes will need approval, as far as that is known. */
   asksForCells?: boolean;
   canRetry: boolean;
   retry: (run: Run) => void;
-  /** What can be done below a failure where no model can answer now. */
+  /** What can be done below a failure if no model can answer now. */
   ways?: ReactNode;
-  /** Whether whoever draws it shows the plan. */
+  /** Whether the parent component shows the plan. */
   isPlanElsewhere?: boolean;
-  /** What it did to notebooks, where that is known, and what can be done about it here. */
+  /** What it did to notebooks, if known, and what can be done about it here. */
   changes?: TurnState;
   turnActions?: TurnActions;
 }
@@ -50,7 +50,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
   const { trans } = useUi();
   const draftHadFocus = useRef(false);
   const notebookAt = useNotebookAt(run, props.asked);
-  // While it works, the plan is pinned below; afterwards it stands where it was first made.
+  // While it works, the plan is pinned below; afterwards it appears where it was first made.
   const plan = run.status === 'running' || isPlanElsewhere ? null : planOf(run);
   const planAt = run.parts.findIndex(isPlanPart);
   return (
@@ -93,7 +93,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
   );
 });
 
-/** What the person said during the run, in its place; who speaks below is said again. */
+/** What the user said during the run, in its place; the speaker below it is named again. */
 function Joined({ message, goesOn }: { message: UserMessage; goesOn: boolean }): JSX.Element {
   const { trans } = useUi();
   return (
@@ -167,10 +167,12 @@ const PartView = memo(function PartView({
   );
 });
 
-/** The notebook that a part's words mean. */
+/** The notebook that a part's words refer to. */
 type NotebookAt = (partKey: string, words: string) => TargetNotebook | null;
 
-/** It stays the same while the run goes on, so that no text is drawn anew: what came before a text does not change. */
+/**
+ * It stays the same object during the run so that no text is redrawn: what precedes a text doesn't change.
+ */
 function useNotebookAt(run: Run, asked: UserMessage | undefined): NotebookAt {
   const latest = useRef({ run, asked });
   latest.current = { run, asked };
@@ -184,12 +186,12 @@ function useNotebookAt(run: Run, asked: UserMessage | undefined): NotebookAt {
   );
 }
 
-/** The agent had nothing to say and nothing to do: that is no failure, so there is nothing to see. */
+/** The agent had nothing to say or do: that is not a failure, and there is nothing to show. */
 function isSilent(run: Run): boolean {
   return run.status === 'final' && run.parts.every(part => part.kind === 'thought');
 }
 
-/** For an approval: the text that stands right above it. */
+/** For an approval: the text right above it. */
 function textBefore(run: Run, index: number): string {
   const part = run.parts[index].kind === 'tool' ? run.parts[index - 1] : undefined;
   return part?.kind === 'text' ? part.text : '';
@@ -225,7 +227,10 @@ function RunState({
   }
 }
 
-/** Before the first word and between steps; while text, thoughts or a cell stream or a call runs, those show it themselves. */
+/**
+ * Shown before the first word and between steps; streaming text, thoughts, cells and running calls show their
+ * own activity.
+ */
 function Working({ run }: { run: Run }): JSX.Element | null {
   const { trans } = useUi();
   const last = run.parts[run.parts.length - 1];

@@ -1,8 +1,8 @@
-/** Which cell stands where in a notebook, as far as the tools of a run have said it. It asks nobody. */
+/** The ids of a notebook's cells by place, as far as the run's tools have reported them. */
 import type { ResultData } from './result_data';
 
 export class ToldCells {
-  /** By their places, from 0, with holes. */
+  /** By place, from 0, with holes. */
   get ids(): readonly (string | undefined)[] {
     return this._ids;
   }
@@ -11,10 +11,10 @@ export class ToldCells {
     this._ids[number - 1] = cellId;
   }
 
-  /** What a call that is over has said, and moved. */
+  /** Applies what a finished call reported and moved. */
   follow({ total, cells, inserted, moved }: ResultData): void {
     if (total !== undefined && total !== this._ids.length) {
-      this._ids = Array.from({ length: total }); // others have changed it since
+      this._ids = Array.from({ length: total }); // something else has changed it since
     }
     this._isWhole ||= total !== undefined;
     for (const { number, id } of cells) {
@@ -33,7 +33,7 @@ export class ToldCells {
       if (this._isWhole) {
         this._ids.push(id);
       }
-      return; // it moves no other
+      return; // it moves no other cell
     }
     const before = this._ids.indexOf(after);
     if (at === 'start' || before >= 0) {

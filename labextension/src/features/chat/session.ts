@@ -1,6 +1,6 @@
 /**
- * One session as this tab sees it: its conversation, kept current by events, and what a person does in it. It draws
- * nothing and keeps nothing on disk; the server's transcript is the truth that it reads again when in doubt.
+ * One session as this tab sees it: its conversation, kept current by events, and the user's actions. The
+ * server's transcript is the source of truth, and is read again when in doubt.
  */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
@@ -23,12 +23,12 @@ import { endAbandoned, fromEntries } from './transcript';
 export interface SessionServices {
   client: SocketClient;
   events: SessionEvents;
-  /** Call back before the next picture; what is given back calls it off. */
+  /** Calls back before the next frame; the result cancels it. */
   onFrame: (callback: () => void) => () => void;
   nowMs: () => number;
 }
 
-/** They come so often that they are seen once a frame. */
+/** So frequent that they are shown once per frame. */
 const STREAMED = new Set(['chat.delta', 'chat.thought', 'tool.draft']);
 
 export type ApprovalScope = 'once' | 'session' | 'always';
@@ -58,7 +58,7 @@ export class Session implements IDisposable {
     }
   }
 
-  /** Something to be seen has changed; at most once a frame while text streams in. */
+  /** Something visible has changed; emitted at most once per frame while text streams in. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -80,7 +80,7 @@ export class Session implements IDisposable {
     return this._problem;
   }
 
-  /** The server has no such session any more: nothing can be said in it. */
+  /** The session no longer exists on the server: nothing can be sent to it. */
   get isGone(): boolean {
     return this._phase === 'failed' && this._problem?.code === 'not_found';
   }
@@ -89,7 +89,7 @@ export class Session implements IDisposable {
     return this._info;
   }
 
-  /** Immutable: another object whenever something changed. */
+  /** Immutable: a new object whenever something changes. */
   get items(): Conversation {
     return this._items;
   }
@@ -102,7 +102,7 @@ export class Session implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Read everything from the server; what is shown stays until the answer is there. */
+  /** Reads everything from the server; the current contents stay until the answer arrives. */
   async reload(): Promise<void> {
     const sessionKey = this._key;
     if (sessionKey === null) {
@@ -146,7 +146,7 @@ export class Session implements IDisposable {
     this._emit();
   }
 
-  /** Say something. Without a connection it waits, in order, and goes when there is one. */
+  /** Sends a message. Without a connection it waits, in order, until there is one. */
   send(
     text: string,
     context: readonly ContextItem[] = [],
@@ -171,7 +171,7 @@ export class Session implements IDisposable {
     this._outbox.deliver();
   }
 
-  /** Say again what a run failed on. */
+  /** Sends the message of a failed run again. */
   retry(run: Run, model?: string, toolMode?: Acting): void {
     const asked = this._items.find(item => asksFor(item, run.runId));
     if (asked?.kind === 'user') {
@@ -179,26 +179,26 @@ export class Session implements IDisposable {
     }
   }
 
-  /** Try a message again that the server refused. */
+  /** Sends a message again that the server refused. */
   resend(message: UserMessage): void {
     this._update(message.key, { delivery: 'waiting', problem: undefined });
     this._outbox.deliver();
   }
 
-  /** Take a message back that has not left yet. */
+  /** Takes back a message that has not been sent yet. */
   withdraw(message: UserMessage): void {
     if (message.delivery === 'waiting' || message.delivery === 'failed') {
       this._remove(message.key);
     }
   }
 
-  /** Stop every run of this session; the server says when each has ended. */
+  /** Stops every run of this session; the server reports when each has ended. */
   async abort(): Promise<void> {
     const active = this._items.filter(isRun).filter(isActive);
     await Promise.all(active.map(run => this.services.client.request('chat.abort', { runId: run.runId })));
   }
 
-  /** Answer a question of the agent; null declines to. */
+  /** Answers a question from the agent; null declines. */
   async answer(questionId: string, answer: string | null): Promise<void> {
     await this.services.client.request('questions.answer', { questionId, answer });
   }
@@ -256,12 +256,12 @@ export class Session implements IDisposable {
       this._emit();
     }
     if (frame.event === 'chat.aborted') {
-      // Which call was stopped and what it cost so far stand in the transcript only.
+      // Only the transcript says which call was stopped and what it has cost so far.
       void this.reload();
     }
   }
 
-  /** Another view of the same session that reads it again has what goes on repeated, for everybody who listens. */
+  /** When another view reads the same session again, the active run is replayed to all listeners. */
   private _isNew(frame: EventFrame): boolean {
     const { seq } = frame.data as { seq?: number | null };
     if (typeof seq !== 'number') {
@@ -300,7 +300,7 @@ export class Session implements IDisposable {
     this._text.clear();
   }
 
-  /** A run that another tab asked for: find what was asked. */
+  /** A run that another tab started: finds the message behind it. */
   private async _adopt(runId: string): Promise<void> {
     const knows = () => this._items.some(item => asksFor(item, runId));
     await this._outbox.delivered;
@@ -319,7 +319,7 @@ export class Session implements IDisposable {
         this._emit();
       }
     } catch {
-      // The run itself is shown; what was asked comes with the next reading.
+      // The run itself is shown; its message appears with the next reading.
     }
   }
 
@@ -339,7 +339,7 @@ export class Session implements IDisposable {
     this._outbox.deliver();
   }
 
-  /** The server has a message of this tab. */
+  /** The server has received a message of this tab. */
   private _onArrived(key: string, { runId, steers, id, context }: Arrived): void {
     const isShown = messagesOf(this._items).some(
       message =>
@@ -389,14 +389,14 @@ export class Session implements IDisposable {
   private readonly _outbox: Outbox;
   private _key: string | null;
   private _phase: Phase = 'new';
-  /** A reading was begun and has not succeeded since. */
+  /** A reading was started and has not succeeded since. */
   private _isBehind = false;
   private _problem: Problem | null = null;
   private _info: SessionInfo | null = null;
   private _items: Conversation = [];
   private _lastLocal = 0;
   private _isDisposed = false;
-  /** Events that come while the session is being read; null when it has been. */
+  /** Events that arrive while the session is being read; null afterwards. */
   private _early: EventFrame[] | null = null;
   private _newestSeq = 0;
   private _cancelFrame: (() => void) | null = null;

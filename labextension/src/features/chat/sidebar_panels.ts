@@ -1,9 +1,9 @@
-/** What features show in the sidebar in the place of the conversation. It knows none of them. */
+/** The panels that features show in the sidebar in place of the conversation. */
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 import type { ReactElement } from 'react';
 
-/** `label` stands in the sidebar's menu and in the palette; `close` brings the conversation back. */
+/** `label` appears in the sidebar's menu and in the palette; `close` brings the conversation back. */
 export interface SidebarPanel {
   readonly id: string;
   readonly label: string;
@@ -11,17 +11,17 @@ export interface SidebarPanel {
 }
 
 export class SidebarPanels {
-  /** A panel has come. */
+  /** A panel was added. */
   get added(): ISignal<this, SidebarPanel> {
     return this._added;
   }
 
-  /** One has come or gone. */
+  /** A panel was added or removed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
 
-  /** Throws where there is one of that id; disposing of the result takes it away again. */
+  /** Throws if the id is taken; disposing of the result removes the panel. */
   add(panel: SidebarPanel): IDisposable {
     if (this._panels.has(panel.id)) {
       throw new Error(`The sidebar has a panel '${panel.id}' already.`);

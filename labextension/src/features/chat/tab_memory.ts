@@ -1,11 +1,11 @@
-/** What this tab remembers across a reload: which session was in front, drafts, the chosen model and mode. */
+/** What this tab remembers across a reload: the current session, drafts, the chosen model and mode. */
 
 import { asMode, STANDARD_MODE } from '../composer/mode';
 import type { Mode } from '../composer/mode';
 import { TOOL_MODES } from '../composer/tool_mode';
 import type { ToolMode } from '../composer/tool_mode';
 
-/** The part of `Storage` that is used; a browser may refuse it, and then nothing is remembered. */
+/** The part of `Storage` that is used; if the browser denies it, nothing is remembered. */
 export interface KeyValueStore {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -13,7 +13,7 @@ export interface KeyValueStore {
 }
 
 export class TabMemory {
-  /** `shared` outlives the tab; `own` belongs to this tab alone, so that two tabs may show two sessions. */
+  /** `shared` outlives the tab; `own` belongs to this tab alone, so that two tabs can show two sessions. */
   constructor(
     private readonly prefix: string,
     private readonly own: KeyValueStore | null,
@@ -37,7 +37,7 @@ export class TabMemory {
     this._write(this.shared, 'model', model);
   }
 
-  /** How this model is to act, as the person chose it last; null where they never did. */
+  /** How this model acts, as the user last chose it; null if they never did. */
   toolMode(model: string): ToolMode | null {
     const chosen = this._read(this.shared, `toolMode:${model}`);
     return TOOL_MODES.find(mode => mode === chosen) ?? null;
@@ -56,7 +56,7 @@ export class TabMemory {
     this._write(this.own, `mode:${session ?? 'new'}`, mode === STANDARD_MODE ? null : mode);
   }
 
-  /** The new session has its key now: what was chosen for it goes along. */
+  /** The new session has its key now: it inherits what was chosen for it. */
   begin(session: string): void {
     this.setMode(session, this.mode(null));
     this.setMode(null, STANDARD_MODE);
@@ -70,7 +70,7 @@ export class TabMemory {
     this._write(this.shared, `draft:${session ?? 'new'}`, text || null);
   }
 
-  /** What lies beside the draft, as JSON. */
+  /** The draft's attachments, as JSON. */
   chips(session: string | null): string | null {
     return this._read(this.shared, `chips:${session ?? 'new'}`);
   }
@@ -95,7 +95,7 @@ export class TabMemory {
         store?.setItem(this.prefix + name, value);
       }
     } catch {
-      // A full or forbidden store costs the memory of a draft, nothing else.
+      // A full or forbidden store only costs the memory of a draft.
     }
   }
 }

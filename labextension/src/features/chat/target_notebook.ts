@@ -1,10 +1,10 @@
-/** Which notebook an answer means, and the ids of the cells that it was told of there. It opens nothing. */
+/** Which notebook an answer refers to, and the ids of its cells that were reported to the run. */
 import type { ContextOf } from '../composer/context_items';
 import type { Part, ToolCall, UserMessage } from './conversation';
 import { notebookData } from './result_data';
 import { ToldCells } from './seen_cells';
 
-/** `cellIds` by the cells' places, from 0, as far as the run was told them before the text. */
+/** `cellIds` are indexed by place, from 0, as far as the run learned them before the text. */
 export interface TargetNotebook {
   path: string;
   cellIds: readonly (string | undefined)[];
@@ -14,8 +14,8 @@ const LOOKS = /^(notebook_(outline|read|find)|kernel_(variables|inspect))$/;
 const NAMES = /[^\s`'"“”‘’()[\]<>|*,;]+\.ipynb\b/g;
 
 /**
- * The notebook of a text that says `words` and stands behind these parts of the run that answers `asked`. It is the one
- * that the words name, else the one that was worked with last; null where none is known or it may be another.
+ * The notebook that a text saying `words` refers to, after these parts of the run that answers `asked`. It is
+ * the one that the words name, else the one last worked with; null if none is known or it is ambiguous.
  */
 export function targetNotebook(
   asked: UserMessage | undefined,
@@ -69,12 +69,12 @@ class KnownNotebooks {
       return;
     }
     if (!LOOKS.test(call.tool)) {
-      this._since.clear(); // one that is changed is meant, whatever was looked at before
+      this._since.clear(); // a notebook that is changed is meant, whatever was read before
     }
     this._look(path).follow(data);
   }
 
-  /** Several that were looked at since the last words are equally likely. */
+  /** Several notebooks read since the last words are equally likely. */
   private _look(path: string): ToldCells {
     this._since.add(path);
     this._last = this._since.size === 1 ? path : null;

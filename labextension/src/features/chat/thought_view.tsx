@@ -1,4 +1,6 @@
-/** What a model thought before it answered: one folded line that opens to plain text. It is no part of the answer. */
+/**
+ * What a model thought before it answered: one folded line that opens to plain text. Not part of the answer.
+ */
 import { caretRightIcon } from '@jupyterlab/ui-components';
 import { memo, useId, useState } from 'react';
 
@@ -8,7 +10,7 @@ import { VisibleText } from '../../shared/visible_text';
 
 interface ThoughtViewProps {
   text: string;
-  /** How long it thought, where that is known. */
+  /** How long it thought, if known. */
   seconds?: number;
   /** Whether more may come. */
   isThinking: boolean;

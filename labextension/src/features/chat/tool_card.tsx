@@ -1,4 +1,4 @@
-/** A tool call as one line that opens on a click: what it was given, what came back. */
+/** A tool call as one line that opens on a click: its input and its output. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon, checkIcon, closeIcon } from '@jupyterlab/ui-components';
 import { memo, useId, useMemo, useState } from 'react';
@@ -120,7 +120,7 @@ function ToolBody({ call, images }: { call: ToolCall; images: AttachmentInfo[] }
   );
 }
 
-/** From a call to the cell that it was about, else to the lines of memory, else to the file. */
+/** A link from a call to its cell, else to the lines of memory, else to the file. */
 function PlaceLink({ call }: { call: ToolCall }): JSX.Element | null {
   const { trans, showCell, openFile, openMemory } = useUi();
   const memory = memoryOf(call);
@@ -162,12 +162,12 @@ function Images({ images, small }: { images: AttachmentInfo[]; small?: boolean }
   );
 }
 
-/** An SVG may carry scripts elsewhere, but not inside an img; anything else that is no picture is not drawn. */
+/** An SVG may carry scripts, but not inside an img; anything else that is not an image is not drawn. */
 function isPicture(image: AttachmentInfo): boolean {
   return /^image\/(png|jpeg|gif|webp|svg\+xml)$/.test(image.mimeType);
 }
 
-/** The line below the card: what goes on, why it failed, what a person said. */
+/** The line below the card: its progress, why it failed, or what the user said. */
 function noteOf(call: ToolCall, trans: TranslationBundle): string {
   switch (call.status) {
     case 'running':

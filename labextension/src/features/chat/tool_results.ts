@@ -1,14 +1,14 @@
-/** How features show what their tools gave back, in the opened card of a call. It knows none of them. */
+/** How features show the results of their tools in the opened card of a call. */
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import type { ReactElement } from 'react';
 
 import type { ToolCall } from './conversation';
 
-/** null where the output is better shown as it is. */
+/** null if the output is better shown as it is. */
 export type ShowResult = (call: ToolCall) => ReactElement | null;
 
 export class ToolResults {
-  /** Throws where the tool has one; disposing of the result takes it away again. */
+  /** Throws if the tool already has one; disposing of the result removes it. */
   add(tool: string, show: ShowResult): IDisposable {
     if (this._shows.has(tool)) {
       throw new Error(`What '${tool}' gives back is shown already.`);

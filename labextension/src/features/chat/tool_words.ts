@@ -1,4 +1,4 @@
-/** How a tool call reads as one line, from the label that it comes with: verb, object, and where it leads. */
+/** How a tool call reads as one line, from its label: verb, object, and link. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { FailureInfo, LabelInfo, LinkInfo } from '../../protocol/wire';
@@ -9,15 +9,15 @@ import type { ToolCall } from './conversation';
 
 export interface ToolLine {
   verb: string;
-  /** What it is done to; code is set in the code font. */
+  /** What it acts on; code is set in the code font. */
   object: string;
   isCode: boolean;
 }
 
-/** Failures of calls that were done all the same, wholly or in part. */
+/** Failures of calls that still took place, wholly or in part. */
 const HAPPENED: readonly FailureInfo['kind'][] = ['timed_out', 'aborted', 'failed'];
 
-/** What a call does, or did; one whose label says nothing that is known here is known by its name. */
+/** What a call does or did; the tool's name if its label is unknown here. */
 export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
   const { label } = call;
   const words = label && actionWords(label.action, label.count ?? 1, trans);
@@ -32,18 +32,18 @@ export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
   return { verb: isOver(call) ? done : doing, object: objectOf(label), isCode: label.objectKind === 'code' };
 }
 
-/** The cell that a call is about, or that it made; null for other calls. */
+/** The cell that a call is about or created; null for other calls. */
 export function cellOf(call: ToolCall): { path: string; cellId: string } | null {
   const link = linkOf(call, 'cell');
   return link?.cellId ? { path: link.path, cellId: link.cellId } : null;
 }
 
-/** The file that a call was about, by the agent's path for it; empty where there is none to open. */
+/** The file that a call was about, by the agent's path; empty if there is none to open. */
 export function fileOf(call: ToolCall): string {
   return linkOf(call, 'file')?.path ?? '';
 }
 
-/** The lines of memory that a call read or wrote, or the fact; null for other calls. */
+/** The lines of memory, or the fact, that a call read or wrote; null for other calls. */
 export function memoryOf(call: ToolCall): Citation | null {
   const link = linkOf(call, 'memory');
   if (!link) {
@@ -54,13 +54,13 @@ export function memoryOf(call: ToolCall): Citation | null {
   return { path: link.path, ...lines, ...(link.fact ? { fact: link.fact } : {}) };
 }
 
-/** What the person answered, in one line; empty for a call that asked nothing. */
+/** The user's answer in one line; empty for a call that asked nothing. */
 export function answerOf(call: ToolCall, trans: TranslationBundle): string {
   const answer = call.data?.answer;
   return typeof answer === 'string' ? trans.__('The user answered: %1', firstLine(answer)) : '';
 }
 
-/** Why a call failed, in one line, without what only the model is told. */
+/** Why a call failed, in one line, without the part meant for the model only. */
 export function failureOf(call: ToolCall): string {
   return call.failure?.reason ?? '';
 }
@@ -73,7 +73,7 @@ export function formatDuration(durationMs: number): string {
   return formatSeconds(seconds);
 }
 
-/** `8 s`, `1 min 5 s`: in whole seconds, and never none. */
+/** `8 s`, `1 min 5 s`: in whole seconds, never zero. */
 export function formatSeconds(seconds: number): string {
   const whole = Math.max(1, Math.round(seconds));
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
@@ -83,7 +83,7 @@ function linkOf({ label }: ToolCall, kind: LinkInfo['kind']): LinkInfo | undefin
   return label?.links?.find(link => link.kind === kind);
 }
 
-/** A file by its name, and a URL without its protocol: what a person recognises it by. */
+/** A file by its name, and a URL without its protocol. */
 function objectOf({ object = '', objectKind }: LabelInfo): string {
   if (objectKind === 'path') {
     return fileName(object) || object;
@@ -91,7 +91,7 @@ function objectOf({ object = '', objectKind }: LabelInfo): string {
   return objectKind === 'address' ? object.replace(/(^| )https?:\/\//, '$1') : object;
 }
 
-/** A call that was denied, stopped or not possible never happened, so it does not read as done. */
+/** A call that was denied, stopped or impossible never happened, so it doesn't read as done. */
 function isOver({ status, failure }: ToolCall): boolean {
   return status === 'failed' ? !failure || HAPPENED.includes(failure.kind) : status === 'ok';
 }

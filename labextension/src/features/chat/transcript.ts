@@ -1,4 +1,4 @@
-/** A stored transcript turned into a conversation: what is shown after a reload is what was shown before it. */
+/** Turns a stored transcript into a conversation: a reload shows the same as before. */
 import type {
   ApprovalInfo,
   AttachmentInfo,
@@ -36,7 +36,7 @@ interface Meta {
   ok?: boolean;
   tool?: string;
   durationMs?: number;
-  /** What the calls of a reply do that have no result yet, by their ids. */
+  /** What the calls of a reply that have no result yet do, by their ids. */
   activities?: Record<string, LabelInfo>;
   label?: LabelInfo;
   failure?: FailureInfo;
@@ -59,8 +59,8 @@ interface Meta {
 }
 
 /**
- * The conversation of these entries. Runs in `replayed` come back as events, so only what the user said is taken of
- * them. A run without an end is shown as running: the caller knows whether it really is.
+ * The conversation of these entries. Runs in `replayed` arrive again as events, so only their user messages
+ * are used. A run without an end is shown as running: the caller knows whether it really is.
  */
 export function fromEntries(
   entries: readonly Entry[],
@@ -85,7 +85,7 @@ export function fromEntries(
   return items;
 }
 
-/** The same conversation with every run that nobody works on any more marked as interrupted. */
+/** The conversation with every run that is no longer active marked as interrupted. */
 export function endAbandoned(items: Conversation, alive: (runId: string) => boolean): Conversation {
   return items.map(item =>
     isRun(item) && item.status === 'running' && !alive(item.runId) ? endRun(item, 'interrupted') : item
@@ -109,7 +109,7 @@ function userMessage(entry: Entry, meta: Meta): Conversation[number] {
   };
 }
 
-/** A message that could not join its run before the server stopped has a run of its own. */
+/** A message that could not join its run before the server stopped gets a run of its own. */
 function requeue(items: Conversation, meta: Meta): Conversation {
   return items.map(item =>
     !isRun(item) && item.id === meta.messageId ? { ...item, runId: meta.runId, steers: undefined } : item
@@ -161,7 +161,7 @@ function addAnswer(run: Run, entry: Entry, meta: Meta): Run {
   return { ...run, parts, model: meta.model ?? run.model, usage: addUsage(run.usage, entry.usage) };
 }
 
-/** A person or another version may have written anything in its place. */
+/** The value may have any shape: a user or another version may have written it. */
 function thoughtOf({ thought }: Meta, at: number): Part[] {
   const { text, seconds } = thought ?? {};
   if (typeof text !== 'string' || text.trim() === '') {

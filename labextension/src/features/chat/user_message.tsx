@@ -1,4 +1,4 @@
-/** What a person said, what was sent along, and whether it has left. */
+/** A user's message, its attachments, and whether it has been sent. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { historyIcon } from '@jupyterlab/ui-components';
 import { memo } from 'react';
@@ -16,7 +16,7 @@ export interface UserMessageActions {
 
 interface UserMessageViewProps extends UserMessageActions {
   message: UserMessage;
-  /** Sent, and not read by the model yet: it joins the run above, waits for its end, or was left behind by it. */
+  /** Sent, but not yet read by the model: it joins the run above, waits for its end, or was left unread. */
   waits: Waits | null;
 }
 
@@ -70,7 +70,7 @@ export const UserMessageView = memo(function UserMessageView(props: UserMessageV
   );
 });
 
-/** Who, what, and what was sent along. */
+/** Who wrote it, its text, and its attachments. */
 export function MessageBody({ message }: { message: UserMessage }): JSX.Element {
   const { trans } = useUi();
   return (

@@ -1,7 +1,7 @@
 /** What the sidebar shows besides the conversation, so that commands and clicks can both change it. */
 import { type ISignal, Signal } from '@lumino/signaling';
 
-/** Those of features have their ids, each behind `feature:`. */
+/** A feature's panel is its id prefixed with `feature:`. */
 export type Panel =
   'conversation' | 'sessions' | 'connect' | 'grants' | 'project' | 'local' | `feature:${string}`;
 
@@ -21,7 +21,7 @@ export class ViewState {
     return this._panel;
   }
 
-  /** Counts the requests to give the input the focus. */
+  /** Incremented with each request to focus the input. */
   get focusRequest(): number {
     return this._focusRequest;
   }
@@ -41,7 +41,7 @@ export class ViewState {
     this._changed.emit();
   }
 
-  /** The turn that is to be brought into view; each request is a new object. */
+  /** The turn to scroll to; each request is a new object. */
   get turnRequest(): TurnRequest | null {
     return this._turnRequest;
   }
@@ -52,7 +52,7 @@ export class ViewState {
     this._changed.emit();
   }
 
-  /** Counts the requests to give the waiting approval the focus. */
+  /** Incremented with each request to focus the waiting approval. */
   get approvalFocusRequest(): number {
     return this._approvalFocusRequest;
   }

@@ -1,15 +1,15 @@
-/** No model can answer: the ways on, as buttons. What they lead to says the line above them. */
+/** The alternatives when no model can answer, as buttons. The line above them explains where they lead. */
 import type { ReactNode } from 'react';
 
 import { useUi } from '../../shared/ui_context';
 
 interface WaysOnProps {
-  /** Fetching a model for this machine, where there is one to fetch. */
+  /** Downloads a model for this machine, if there is one. */
   offer: ReactNode;
   connectModel: () => void;
-  /** Absent where this page has no panel for them. */
+  /** Absent if this page has no panel for them. */
   showSkills?: () => void;
-  /** Go to the conversations, which can be searched. */
+  /** Opens the conversations, which can be searched. */
   search: () => void;
 }
 

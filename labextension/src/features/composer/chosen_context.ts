@@ -1,11 +1,11 @@
-/** What a person has put beside the message that they are writing. It outlives a reload as the draft does. */
+/** What the user attached to the message being written. Like the draft, it survives a reload. */
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ContextItem } from '../../protocol/wire';
 import { asItems, itemKey } from './context_items';
 import type { TabMemory } from '../chat/tab_memory';
 
-/** As many as the server takes with one message, but for the notebook in front. */
+/** As many as the server accepts with one message, minus the notebook in front. */
 export const MAX_CHIPS = 29;
 
 export class ContextChips {
@@ -28,7 +28,7 @@ export class ContextChips {
     return this._items.some(one => itemKey(one) === itemKey(item));
   }
 
-  /** Put it beside the message; what is there already is not put there twice. False where there is no more room. */
+  /** Attaches an item, unless it already is. False if there is no more room. */
   add(item: ContextItem): boolean {
     if (this.has(item)) {
       return true;
@@ -48,14 +48,14 @@ export class ContextChips {
     this._set([]);
   }
 
-  /** Show what lies beside the draft of that session. */
+  /** Shows the attachments of that session's draft. */
   open(session: string | null): void {
     this._session = session;
     this._items = this._stored(session);
     this._changed.emit();
   }
 
-  /** The session that had no key yet has one: what lies here belongs to it. */
+  /** The new session has its key now: these attachments belong to it. */
   named(session: string): void {
     this.memory.setChips(null, null);
     this._session = session;

@@ -1,4 +1,4 @@
-/** The input: what goes along, the text, which model, what it cost so far, send and stop. */
+/** The input: attachments, the text, the model, the cost so far, send and stop. */
 import { stopIcon } from '@jupyterlab/ui-components';
 import { useEffect, useId, useRef, useState } from 'react';
 
@@ -21,13 +21,13 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>,
   text: string;
   setText: (text: string) => void;
   send: () => void;
-  /** Send it for when the answer under way is done. */
+  /** Sends it once the answer in progress is done. */
   sendAfter: () => void;
   stop: () => void;
-  /** The person is in the empty input, and no answer is under way. */
+  /** The user has focused the empty input, and no answer is in progress. */
   awaitText: () => void;
   editLast: () => void;
-  /** Go to the request that waits for an answer. */
+  /** Goes to the request that waits for an answer. */
   answerWaiting: () => void;
   running: boolean;
   online: boolean;
@@ -35,7 +35,7 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>,
   mentions: MentionSources;
   addContext: (item: ContextItem) => void;
   usage: { inputTokens: number; outputTokens: number; costUsd?: number };
-  /** Counts up whenever the input is to have the focus. */
+  /** Incremented whenever the input should get the focus. */
   focusRequest: number;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Tells the server that a person writes. At the first letter it loads what an answer needs; a model of its own machine
- * also reads what the message will begin with: when the input gets the focus, since its process may have to start, at
- * the first letter, then once for each pause. It sends no message.
+ * Tells the server that the user is typing. At the first letter it loads what an answer needs. A model on the
+ * server's own machine also reads ahead what the message will begin with: when the input gets the focus,
+ * since its process may have to start, at the first letter, then once per pause. The message itself is not
+ * sent.
  */
 import type { IDisposable } from '@lumino/disposable';
 
@@ -9,10 +10,10 @@ import type { SocketClient } from '../../protocol/socket_client';
 import type { ChatComposingParams } from '../../protocol/wire';
 
 export const PAUSE_MS = 500;
-/** More does not tell more of what it will be about. */
+/** More text says no more about the topic. */
 export const MAX_CHARS = 1000;
 
-/** Whom the message would go to now; `answeredBy` is the model that would answer, null where that is not known. */
+/** Where the message would be sent now; `answeredBy` is the model that would answer, null if unknown. */
 interface Addressee extends Omit<ChatComposingParams, 'text'> {
   answeredBy: string | null;
 }
@@ -20,7 +21,10 @@ interface Addressee extends Omit<ChatComposingParams, 'text'> {
 const LOCAL = 'local/';
 
 export class Composing implements IDisposable {
-  /** Where the model is none of the server's own machine, it is told that somebody writes, and nothing of what. */
+  /**
+   * Unless the model runs on the server's own machine, the server only learns that somebody is typing, not
+   * what.
+   */
   constructor(
     private readonly client: SocketClient,
     private readonly to: () => Addressee
@@ -30,14 +34,14 @@ export class Composing implements IDisposable {
     return this._isDisposed;
   }
 
-  /** The input has the focus and nothing in it, and no answer is under way. */
+  /** The empty input has got the focus, and no answer is in progress. */
   awaited(): void {
     if (this._text.trim() === '' && !this._isDisposed && this._isReadAhead) {
       this._tell();
     }
   }
 
-  /** The person has changed the text by hand. */
+  /** The user has changed the text by hand. */
   typed(text: string): void {
     const isFirst = this._text.trim() === '';
     this._text = text;
@@ -52,7 +56,7 @@ export class Composing implements IDisposable {
     }
   }
 
-  /** The text was sent, or another one came into its place. */
+  /** The text was sent, or replaced by another. */
   ended(): void {
     this._text = '';
     this._stop();
@@ -74,7 +78,7 @@ export class Composing implements IDisposable {
     const { answeredBy: _, ...to } = this.to();
     const text = this._isReadAhead ? this._text.slice(0, MAX_CHARS) : '';
     this.client.request('chat.composing', { ...to, text }).catch(() => {
-      // What is not read or loaded ahead is when it is asked.
+      // What was not loaded or read ahead is done when the message is sent.
     });
   }
 

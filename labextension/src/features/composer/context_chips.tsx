@@ -1,4 +1,7 @@
-/** What goes along with the message: a chip each, with the very text and its tokens to look at before it is sent. */
+/**
+ * What is sent along with the message: one chip each, with the exact text and its token count to inspect
+ * first.
+ */
 import { addIcon, closeIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
@@ -10,7 +13,7 @@ import { SentText } from './sent_context';
 import { useUi } from '../../shared/ui_context';
 
 const HINT_CHARS = 500;
-/** A cell may have changed since it was looked at. */
+/** A cell may have changed since it was last read. */
 const STALE_MS = 5000;
 
 export interface Chip {
@@ -20,11 +23,11 @@ export interface Chip {
 
 export interface ContextChipsProps {
   chips: readonly Chip[];
-  /** The notebook in front, when it does not go along yet. */
+  /** The notebook in front, if it is not attached yet. */
   offered: { item: ContextItem; add: () => void } | null;
-  /** What would be sent for an item now; null where that cannot be known. */
+  /** What would be sent for an item now; null if that is unknown. */
   look: (item: ContextItem) => Promise<SentItem | null>;
-  /** Open the menu of what can be added. */
+  /** Opens the menu of what can be added. */
   addMore: () => void;
 }
 
@@ -134,7 +137,7 @@ function Preview({ item, look }: { item: ContextItem; look: ContextChipsProps['l
   );
 }
 
-/** What would be sent; looked up anew with each `again`, since a cell may have changed. */
+/** What would be sent; read again with each `again`, since a cell may have changed. */
 function useLook(item: ContextItem, look: ContextChipsProps['look'], again: number): SentItem | null {
   const [seen, setSeen] = useState<SentItem | null>(null);
   const key = itemKey(item);

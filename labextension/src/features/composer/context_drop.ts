@@ -1,4 +1,4 @@
-/** Cells, files and selected text that are dropped onto the chat go along with the message. It reads none of them. */
+/** Attaches cells, files and selected text that are dropped onto the chat to the message. */
 import type { MimeData } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { Drag } from '@lumino/dragdrop';
@@ -10,9 +10,9 @@ const NATIVE_EVENTS = ['dragenter', 'dragover', 'dragleave', 'drop'] as const;
 const DROP_CLASS = 'onyx-mod-drop';
 
 export interface DropHost {
-  /** What a drag of JupyterLab carries; nothing where it is of no use here. */
+  /** The items that a JupyterLab drag carries; empty if none can be used. */
   itemsOf: (mimeData: MimeData) => ContextItem[];
-  /** What is selected in front: text that is dragged from there is that. */
+  /** The current selection: text dragged from there is attached as that. */
   selection: () => ContextItem | null;
   add: (items: readonly ContextItem[]) => void;
 }
@@ -70,7 +70,7 @@ export class ContextDrop implements IDisposable {
     }
     event.preventDefault();
     event.stopPropagation();
-    // The cells stay where they are, and so do the files.
+    // The cells and files stay where they are.
     event.dropAction = event.proposedAction === 'move' ? 'none' : event.proposedAction;
     this.host.add(items);
   }
@@ -87,7 +87,7 @@ export class ContextDrop implements IDisposable {
     this._mark(false);
     const selection = this.host.selection();
     const text = event.dataTransfer?.getData('text/plain') ?? '';
-    // Any other text goes into the input, as everywhere.
+    // Any other text goes into the input, as usual.
     if (selection && text.trim() === selection.text?.trim()) {
       event.preventDefault();
       this.host.add([selection]);

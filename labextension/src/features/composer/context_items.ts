@@ -1,16 +1,19 @@
-/** What goes along with a message: how an item is called, told apart and asked for. It reads nothing itself. */
+/** The items sent along with a message: their names, their identity, and what to request for them. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ContextItem, SentItem } from '../../protocol/wire';
 import { fileName } from '../../shared/short_text';
 
-/** An item as a conversation has it: once the server has it, with the text and tokens that the model got. */
+/** An item in a conversation: once the server has it, with the text and tokens that the model got. */
 export type ContextOf = ContextItem & Partial<Pick<SentItem, 'tokens' | 'problem'>>;
 
-/** As much of a selection as the server takes. */
+/** The longest selection that the server accepts. */
 export const MAX_SELECTION_CHARS = 100_000;
 
-/** The same for the same thing, whatever its text is by now; two selections in one place are two things. */
+/**
+ * The same key for the same thing, whatever its current text; two selections in one place are different
+ * things.
+ */
 export function itemKey(item: ContextItem): string {
   const { type, path, cellId, name, startLine, endLine, text } = item;
   const parts = [type, path, type === 'notebook' ? null : cellId, name];
@@ -18,7 +21,7 @@ export function itemKey(item: ContextItem): string {
   return JSON.stringify(type === 'selection' ? [...parts, startLine, endLine, text] : [...parts, ...lines]);
 }
 
-/** As short as it can be said: on a chip, under a message. */
+/** The shortest name: for a chip, or below a message. */
 export function itemName(item: ContextItem, trans: TranslationBundle): string {
   const cell = item.label || trans.__('cell');
   switch (item.type) {
@@ -40,14 +43,14 @@ export function itemName(item: ContextItem, trans: TranslationBundle): string {
   }
 }
 
-/** All that went along in one line: what memory had to say stands behind the word for it. */
+/** All items in one line; recalled memories come after the word "memory". */
 export function namesInWords(items: readonly ContextItem[], trans: TranslationBundle): string {
   const sent = items.filter(item => item.type !== 'memory').map(item => itemName(item, trans));
   const recalled = items.filter(item => item.type === 'memory').map(item => itemName(item, trans));
   return [...sent, ...(recalled.length > 0 ? [trans.__('memory'), ...recalled] : [])].join(' · ');
 }
 
-/** Which thing it is, in full. */
+/** Its full location. */
 export function itemPlace(item: ContextItem, trans: TranslationBundle): string {
   const name = itemName(item, trans);
   const isPath = item.type === 'file' || item.type === 'notebook' || name.startsWith(fileName(item.path));
@@ -57,19 +60,22 @@ export function itemPlace(item: ContextItem, trans: TranslationBundle): string {
   return [...parts, selected].filter(Boolean).join(' · ');
 }
 
-/** What to ask the server for: names, and of a selection its text. What a former sending read is left behind. */
+/**
+ * What to request from the server: names, and the text of a selection. What an earlier message read is
+ * dropped.
+ */
 export function asWish(item: ContextOf): ContextItem {
   const { type, path, cellId, name, startLine, endLine, label, text } = item;
   const wish = { type, path, cellId, name, startLine, endLine, label };
   return type === 'selection' ? { ...wish, text } : wish;
 }
 
-/** The same for all that a person sent along: what Onyx recalled by itself it recalls anew. */
+/** The requests for everything that the user attached: what Onyx recalled itself, it recalls again. */
 export function asWishes(items: readonly ContextOf[]): ContextItem[] {
   return items.filter(item => item.type !== 'memory').map(asWish);
 }
 
-/** What somebody stored, as far as it is one. */
+/** The valid items of a stored value. */
 export function asItems(value: unknown): ContextItem[] {
   const isItem = (item: unknown): item is ContextItem =>
     typeof item === 'object' && item !== null && 'type' in item && 'path' in item;
@@ -81,7 +87,7 @@ export function tokensInWords(tokens: number, trans: TranslationBundle): string 
   return trans._n('~1 token', '~%2 tokens', tokens, about);
 }
 
-/** Which lines a selection takes: 3 or 3–5; empty where that is not known. */
+/** The lines of a selection: 3 or 3–5; empty if unknown. */
 function lineRange({ startLine, endLine }: ContextItem): string {
   if (!startLine) {
     return '';

@@ -1,4 +1,4 @@
-/** What a drag within JupyterLab carries that can go along with a message: cells of a notebook, files. */
+/** The items of a drag within JupyterLab that can be attached: cells of a notebook, and files. */
 import type { Cell } from '@jupyterlab/cells';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -9,7 +9,7 @@ import { cellItem } from '../notebooks/notebook_context';
 import { serverPath } from '../notebooks/notebook_open';
 
 const CELLS = 'application/vnd.jupyter.cells';
-/** The cells themselves, where they are of this page. */
+/** The cells themselves, if they are of this page. */
 const LIVE_CELLS = 'internal:cells';
 const FILES = 'application/x-jupyter-icontents';
 

@@ -1,4 +1,4 @@
-/** The text input of the composer: as high as its text, up to a third of a screen. */
+/** The composer's text input: as tall as its text, up to a third of the screen. */
 import { useEffect, useLayoutEffect } from 'react';
 import type { RefObject } from 'react';
 
@@ -10,9 +10,9 @@ export interface GrowingInputProps {
   onChange: (text: string) => void;
   onKeyDown: (event: React.KeyboardEvent<HTMLTextAreaElement>) => void;
   onFocus: (hasFocus: boolean) => void;
-  /** Where the caret is; null when the input lost the focus. */
+  /** The caret's position; null when the input loses the focus. */
   onCaret: (caret: number | null) => void;
-  /** The list that the input leads through, while there is one. */
+  /** The list that the input controls, while there is one. */
   list: { id: string; active: string | undefined } | null;
 }
 
@@ -25,7 +25,7 @@ export function GrowingInput(props: GrowingInputProps): JSX.Element {
   };
   useLayoutEffect(fit, [value]);
   useEffect(() => {
-    // Text wraps anew when the sidebar gets another width, or a width at all.
+    // Text wraps differently when the sidebar's width changes, or when it first gets one.
     let width = 0;
     const observer = new ResizeObserver(([entry]) => {
       if (entry.contentRect.width !== width) {

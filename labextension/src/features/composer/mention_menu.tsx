@@ -1,4 +1,4 @@
-/** The menu that `@` opens above the input: what can go along with the message, in sections. */
+/** The menu that `@` opens above the input: what can be attached, in sections. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { useEffect, useRef } from 'react';
 
@@ -21,7 +21,7 @@ export function MentionMenu({ id, mentions }: MentionMenuProps): JSX.Element {
       data-onyx="mention-menu"
       role="listbox"
       aria-label={trans.__('Send along')}
-      // The input keeps the focus, and with it the caret.
+      // The input keeps the focus and the caret.
       onMouseDown={event => event.preventDefault()}
     >
       {groups.map(group => (
@@ -55,7 +55,7 @@ export function MentionMenu({ id, mentions }: MentionMenuProps): JSX.Element {
   );
 }
 
-/** The id of an option's element, for whoever says which one is active. */
+/** The id of an option's element, used to mark the active one. */
 export function optionId(id: string, option: MentionOption): string {
   return `${id}-${option.section}-${option.name}-${option.detail ?? ''}`.replace(/[^\w-]+/g, '_');
 }

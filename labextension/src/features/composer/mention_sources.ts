@@ -1,4 +1,7 @@
-/** What can be mentioned with `@` in this page: cells, variables, files, notebooks, the selection, the last error. */
+/**
+ * What can be mentioned with `@` on this page: cells, variables, files, notebooks, the selection, the last
+ * error.
+ */
 import type { IEditorTracker } from '@jupyterlab/fileeditor';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { Contents } from '@jupyterlab/services';
@@ -21,7 +24,7 @@ export interface PageParts {
   notebooks: INotebookTracker | null;
   editors: IEditorTracker | null;
   contents: Pick<Contents.IManager, 'get'>;
-  /** The names of a notebook's variables, each with a word on it. */
+  /** The names of a notebook's variables, each with a short description. */
   variables: (path: string) => Promise<ReadonlyArray<{ name: string; detail: string }>>;
   /** Whether a text file is in front rather than a notebook. */
   isEditorInFront: () => boolean;
@@ -51,7 +54,7 @@ export class PageMentions implements MentionSources {
     }));
   }
 
-  /** The folder that was typed so far; without one, that of the notebook in front. */
+  /** The contents of the folder typed so far; without one, of the notebook's folder. */
   async files(query: string): Promise<MentionOption[]> {
     const slash = query.lastIndexOf('/');
     const folder = slash >= 0 ? query.slice(0, slash) : this._folder;
@@ -63,7 +66,7 @@ export class PageMentions implements MentionSources {
       .sort((left, right) => Number(!!left.goOn) - Number(!!right.goOn));
   }
 
-  /** What is selected in front, if anything. */
+  /** The current selection, if any. */
   selection(): ContextItem | null {
     const { notebooks, editors, trans } = this.page;
     return this.page.isEditorInFront() ? editorSelection(editors) : cellSelection(notebooks, trans);
@@ -125,7 +128,7 @@ export class PageMentions implements MentionSources {
     this.page.notebooks?.forEach(panel => {
       const path = serverPath(panel.context);
       if (panel === this._panel) {
-        return; // it is on offer by itself
+        return; // it is offered separately
       }
       found.push({
         section: 'notebooks',

@@ -1,28 +1,28 @@
-/** `@` in what one writes: where it stands, what it may mean, and which of that fits. It knows nothing of Jupyter. */
+/** `@` in the text: where it is, what it may refer to, and which candidates match. Independent of Jupyter. */
 import type { ContextItem } from '../../protocol/wire';
 
 export type MentionSection = 'selection' | 'error' | 'cells' | 'variables' | 'files' | 'notebooks';
 
-/** One thing that can be mentioned. A folder has no item: choosing it goes on inside of it. */
+/** One thing that can be mentioned. A folder has no item: choosing it continues inside it. */
 export interface MentionOption {
   section: MentionSection;
   name: string;
   detail?: string;
-  /** Set in the code font. */
+  /** Shown in the code font. */
   isCode?: boolean;
   item?: ContextItem;
-  /** What the text after `@` becomes instead. */
+  /** What replaces the text after `@`, to continue the mention. */
   goOn?: string;
 }
 
-/** What can be mentioned: `now` is known at once, the rest is asked for. */
+/** What can be mentioned: `now` is available at once, the rest is requested. */
 export interface MentionSources {
   now(): MentionOption[];
   variables(): Promise<MentionOption[]>;
   files(query: string): Promise<MentionOption[]>;
 }
 
-/** The `@` that the caret stands behind, and what was typed since. */
+/** The `@` before the caret, and what was typed since. */
 export interface Mention {
   start: number;
   end: number;
@@ -34,7 +34,7 @@ const SHORT_LIST = 5;
 const LONG_LIST = 12;
 const ORDER: readonly MentionSection[] = ['selection', 'error', 'cells', 'variables', 'files', 'notebooks'];
 
-/** An `@` counts at the beginning or behind a blank or bracket; an address such as a@b.org is none. */
+/** An `@` counts at the beginning or after a blank or bracket; an address such as a@b.org doesn't. */
 export function mentionAt(text: string, caret: number): Mention | null {
   const start = text.slice(0, caret).lastIndexOf('@');
   if (start < 0 || caret - start - 1 > MAX_QUERY_CHARS) {
@@ -46,17 +46,17 @@ export function mentionAt(text: string, caret: number): Mention | null {
   return begins && !/\n/.test(query) && !query.startsWith(' ') ? { start, end: caret, query } : null;
 }
 
-/** The text without the mention, and where the caret is then. */
+/** The text without the mention, and the resulting caret position. */
 export function withoutMention(text: string, { start, end }: Mention): { text: string; caret: number } {
   const before = text.slice(0, start);
-  // One blank is enough where two would meet.
+  // Where two blanks would meet, one is enough.
   const after = before === '' || /\s$/.test(before) ? text.slice(end).replace(/^ /, '') : text.slice(end);
   return { text: before + after, caret: start };
 }
 
 /**
- * How well a name fits, higher is better, null where it does not. Letters have to come in their order; a run of them and
- * the beginning of a word count more. Of a query of several words each has to be in there as it is.
+ * How well a name matches, higher is better; null if it doesn't. Letters must appear in order; consecutive
+ * letters and the beginning of a word count more. In a query of several words, each has to appear literally.
  */
 export function fit(name: string, query: string): number | null {
   const where = name.toLowerCase();
@@ -85,11 +85,11 @@ export function fit(name: string, query: string): number | null {
 export interface MentionGroup {
   section: MentionSection;
   options: readonly MentionOption[];
-  /** How many more would fit. */
+  /** How many more match. */
   hidden: number;
 }
 
-/** What fits, in sections; with a query the section with the best fit comes first. */
+/** The matches, in sections; with a query the section with the best match comes first. */
 export function groups(options: readonly MentionOption[], query: string): MentionGroup[] {
   const asked = query.trim() !== '';
   const scored = options.flatMap(option => {

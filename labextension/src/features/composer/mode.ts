@@ -1,11 +1,11 @@
-/** How much Onyx may do on its own; the server knows the same three names. */
+/** How much Onyx may do on its own; the server uses the same three names. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 export type Mode = 'ask' | 'agent' | 'auto';
 
 export const MODES: readonly Mode[] = ['ask', 'agent', 'auto'];
 
-/** A message that names no mode is in this one. */
+/** The mode of a message that names none. */
 export const STANDARD_MODE: Mode = 'agent';
 
 /** That mode, or the next stricter one that the server allows. */

@@ -1,4 +1,4 @@
-/** How much Onyx may do on its own with the next message: a button that opens a short menu above itself. */
+/** How much Onyx may do on its own with the next message: a button that opens a short menu above it. */
 import { caretDownEmptyIcon, checkIcon, lockIcon } from '@jupyterlab/ui-components';
 import { useEffect, useId, useRef, useState } from 'react';
 
@@ -127,7 +127,7 @@ interface ModeItemProps {
   choose: (mode: Mode) => void;
 }
 
-/** A locked one can be reached with the keyboard, so that it can say why. */
+/** A locked mode can be reached with the keyboard, so that it can say why. */
 function ModeItem({ mode, isChosen, isLocked, choose }: ModeItemProps): JSX.Element {
   const { trans } = useUi();
   return (

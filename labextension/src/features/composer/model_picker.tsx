@@ -8,15 +8,15 @@ import { useUi } from '../../shared/ui_context';
 
 interface ModelPickerProps {
   models: readonly ModelInfo[];
-  /** The agent's own model, null before the server has said it. */
+  /** The agent's own model, null until the server has reported it. */
   standard: string | null;
   chosen: string | null;
   choose: (model: string | null) => void;
-  /** How the chosen model is to act. */
+  /** How the chosen model acts. */
   toolMode: ToolMode;
   chooseToolMode: (mode: ToolMode) => void;
   connectModel: () => void;
-  /** Go to the models that can run on this machine. */
+  /** Opens the models that can run on this machine. */
   showLocalModels: () => void;
 }
 
@@ -112,7 +112,10 @@ function ProviderModels({
 }: {
   provider: string;
   models: readonly ModelInfo[];
-  /** The chosen model, where it acts in cells: said beside its name, so that it is seen before one asks. */
+  /**
+   * Says beside the chosen model's name that it acts in cells, so that this is visible before a message is
+   * sent.
+   */
   inCells: string | null;
 }): JSX.Element {
   const { trans } = useUi();

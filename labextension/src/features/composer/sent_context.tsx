@@ -1,4 +1,7 @@
-/** What went along with a message: its names in a line, and on a click the very texts that the model got. */
+/**
+ * What was sent along with a message: the names in one line, and on a click the exact texts that the model
+ * got.
+ */
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { useState } from 'react';
 
@@ -7,7 +10,7 @@ import { itemKey, itemPlace, namesInWords, tokensInWords } from './context_items
 import type { ContextOf } from './context_items';
 import { useUi } from '../../shared/ui_context';
 
-/** What its person sent along in one line, what memory had to say in another. */
+/** What the user attached in one line, what was recalled from memory in another. */
 export function SentContext({ items }: { items: readonly ContextOf[] }): JSX.Element {
   const sent = items.filter(item => item.type !== 'memory');
   const recalled = items.filter(item => item.type === 'memory');
@@ -45,7 +48,7 @@ function SentGroup({ items }: { items: readonly ContextOf[] }): JSX.Element {
   );
 }
 
-/** One item: what it is, how many tokens it takes, and its text as the model gets it. */
+/** One item: what it is, its token count, and its text as the model gets it. */
 export function SentText({ item }: { item: ContextOf }): JSX.Element {
   const { trans, openMemory } = useUi();
   const cited = item.type === 'memory' ? citationOf(item) : null;
@@ -86,7 +89,7 @@ export function SentText({ item }: { item: ContextOf }): JSX.Element {
   );
 }
 
-/** Between its marks, which tell the model what it is, and a person little. */
+/** Dims the delimiters around the text, which matter to the model but hardly to the user. */
 function Fenced({ text }: { text: string }): JSX.Element {
   const lines = text.split('\n');
   if (lines.length < 3 || !text.startsWith('<<<')) {

@@ -1,4 +1,4 @@
-/** How a model acts: it calls tools, or proposes cells. Which one suits a model is said by the server. */
+/** How a model acts: it calls tools, or proposes cells. The server says which one suits a model. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ModelInfo } from '../../protocol/wire';
@@ -8,7 +8,7 @@ export const TOOL_MODES = ['auto', 'cell', 'tools'] as const;
 export type ToolMode = (typeof TOOL_MODES)[number];
 export type Acting = Exclude<ToolMode, 'auto'>;
 
-/** How the model acts by itself; null of one that cannot be chosen, or is not known. */
+/** How the model acts by default; null if it cannot be chosen or is unknown. */
 export function usualActing(models: readonly ModelInfo[], id: string): Acting | null {
   const model = models.find(one => one.id === id);
   return model && !model.locked ? (model.toolMode ?? 'tools') : null;

@@ -1,4 +1,4 @@
-/** The `@` of the composer as state: whether the menu is open, what is in it, which option is meant. It draws nothing. */
+/** The state of the composer's `@`: whether the menu is open, its contents, and which option is active. */
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { RefObject } from 'react';
 
@@ -9,17 +9,17 @@ import type { ContextItem } from '../../protocol/wire';
 export interface Mentions {
   groups: readonly MentionGroup[];
   isOpen: boolean;
-  /** What is asked for after `@`. */
+  /** The text after `@`. */
   query: string;
   /** Still looking for variables or files. */
   isLooking: boolean;
   active: MentionOption | null;
   setActive: (option: MentionOption) => void;
   choose: (option: MentionOption) => void;
-  /** True where the key was for the menu. */
+  /** True if the menu handled the key. */
   onKey: (event: React.KeyboardEvent) => boolean;
   onCaret: (caret: number | null) => void;
-  /** Begin a mention where the caret is. */
+  /** Starts a mention at the caret. */
   begin: () => void;
 }
 
@@ -42,7 +42,7 @@ export function useMentions({ text, setText, input, sources, add }: MentionsOf):
   const { options, isLooking } = useOptions(sources, isMeant, query);
   const found = useMemo(() => (isMeant ? groups(options, query) : []), [isMeant, options, query]);
   const flat = found.flatMap(group => group.options);
-  // With a blank in it and nothing that fits, it is a sentence and no mention.
+  // With a blank in it and no match, it is a sentence and not a mention.
   const isOpen = isMeant && (flat.length > 0 || !/\s/.test(query));
   const active = flat.find(option => isSame(option, wanted)) ?? flat[0] ?? null;
 
@@ -141,7 +141,7 @@ function useOptions(
   return { options, isLooking: isMeant && (variables === null || files === null) };
 }
 
-/** What comes of asking while it is wanted: null until then, nothing where it fails. */
+/** The result of a request made while it is wanted: null until then, empty if it fails. */
 function useAsked(
   ask: () => Promise<MentionOption[]>,
   isWanted: boolean,

@@ -1,4 +1,4 @@
-/** Opens the connection to the server and keeps it: after sleep and a change of network it looks again. */
+/** Opens and keeps the connection to the server, and checks it again after sleep and network changes. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { Assistant } from '../chat/assistant';

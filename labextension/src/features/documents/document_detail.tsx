@@ -1,4 +1,6 @@
-/** One document: where it is from, how far it has been read, what could not be read and why, what can be done with it. */
+/**
+ * One document: its source, how far it has been read, what could not be read and why, and the actions on it.
+ */
 import { ago } from '../../shared/relative_time';
 import type { KnowledgeItemInfo } from '../../protocol/wire';
 import { isUnderWay, standing } from './document_words';
@@ -8,14 +10,14 @@ import type { Ui } from '../../shared/ui_context';
 
 export interface DocumentDetailProps {
   item: KnowledgeItemInfo;
-  /** Why nothing was done. */
+  /** Why the last action failed. */
   refusal: string | null;
   dismissRefusal: () => void;
   online: boolean;
   refresh: () => void;
   stop: () => void;
   remove: () => void;
-  /** In JupyterLab; null for what it cannot open. */
+  /** Opens it in JupyterLab; null if JupyterLab cannot. */
   open: (() => void) | null;
   back: () => void;
 }

@@ -1,4 +1,4 @@
-/** Files that are dropped onto a node: of the computer, to be uploaded, or of the file browser. It reads none of them. */
+/** Files dropped onto a node: from the computer, to be uploaded, or from the file browser. */
 import type { IDisposable } from '@lumino/disposable';
 import type { Drag } from '@lumino/dragdrop';
 
@@ -58,7 +58,7 @@ export class DocumentDrop implements IDisposable {
     }
   }
 
-  /** Taken also where nothing comes of it: a browser would leave JupyterLab and show the file. */
+  /** Handled even if nothing comes of it: otherwise the browser would leave JupyterLab and show the file. */
   private _onNative(event: DragEvent): void {
     const { dataTransfer } = event;
     if (!dataTransfer?.types.includes('Files')) {
@@ -87,7 +87,7 @@ export class DocumentDrop implements IDisposable {
   private _isDisposed = false;
 }
 
-/** Asked while the event goes on: afterwards nothing of it can be read. */
+/** Read during the event: afterwards its data is gone. */
 function filesIn({ items }: DataTransfer): DroppedFile[] {
   return [...items].flatMap(item => {
     const isFolder = item.webkitGetAsEntry?.()?.isDirectory ?? false;

@@ -1,4 +1,7 @@
-/** The documents in the memory panel's list: each with its state, the way to add files, and what happens to a drop. */
+/**
+ * The documents in the memory panel's list: each with its state, the way to add files, and uploads in
+ * progress.
+ */
 import { closeIcon, fileUploadIcon } from '@jupyterlab/ui-components';
 import { useRef } from 'react';
 
@@ -16,14 +19,14 @@ export interface DocumentGroupProps {
   chosenId: string | null;
   /** Why there is no list, or not the newest one. */
   problem: string | null;
-  /** Why nothing was done. */
+  /** Why the last action failed. */
   refusal: string | null;
   dismissRefusal: () => void;
   online: boolean;
   choose: (itemId: string) => void;
   remove: (itemId: string) => void;
   addFiles: (files: readonly DroppedFile[]) => void;
-  /** Stop an upload, or dismiss what was told of it. */
+  /** Stops an upload, or dismisses its message. */
   drop: (uploadId: number) => void;
 }
 
@@ -52,7 +55,7 @@ export function DocumentGroup(props: DocumentGroupProps): JSX.Element {
           data-onyx="document-files"
           onChange={event => {
             props.addFiles([...(event.target.files ?? [])].map(file => ({ file, isFolder: false })));
-            event.target.value = ''; // so that the same file can be chosen once more
+            event.target.value = ''; // so that the same file can be chosen again
           }}
         />
       </header>
@@ -135,7 +138,7 @@ function DocumentRow(
   );
 }
 
-/** Who removes a row with the keyboard goes on from the one beside it. */
+/** After a row is removed with the keyboard, focuses the one beside it. */
 function focusNeighbour(row: Element): void {
   const beside = row.nextElementSibling ?? row.previousElementSibling;
   const add = row.closest('section')?.querySelector<HTMLElement>('[data-onyx=document-add]');

@@ -1,4 +1,6 @@
-/** The documents' two places in the memory panel: their group in its list, and the detail of the chosen one. */
+/**
+ * The documents' two places in the memory panel: their group in the list, and the detail of the chosen one.
+ */
 import { useEffect } from 'react';
 
 import { DocumentDetail } from './document_detail';
@@ -10,7 +12,7 @@ interface DocumentPartsProps {
   documents: Documents;
 }
 
-/** They stay current for as long as the panel stands, also while a search has the place of their group. */
+/** Keeps them current for as long as the panel exists, even while a search replaces their group. */
 export function useDocuments(documents: Documents): void {
   useSignals(documents.changed);
   useEffect(() => {
@@ -41,7 +43,7 @@ export function DocumentListPart(
   );
 }
 
-/** null where none is chosen. */
+/** null if none is chosen. */
 export function DocumentDetailPart(
   props: DocumentPartsProps & { open: (path: string) => void }
 ): JSX.Element | null {
@@ -66,7 +68,7 @@ export function DocumentDetailPart(
   );
 }
 
-/** The button that had the focus went with its document. */
+/** The focused button went away with its document. */
 function focusList(): void {
   document.querySelector<HTMLElement>('[data-onyx=memory-panel] [data-onyx=document-add]')?.focus();
 }

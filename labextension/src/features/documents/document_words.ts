@@ -1,4 +1,4 @@
-/** How a document stands, in words: in its row, in its detail, and why a file was not uploaded. Pure. */
+/** The state of a document in words: in its row, in its detail, and why a file was not uploaded. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { ago } from '../../shared/relative_time';
@@ -29,7 +29,7 @@ export function shortState(item: KnowledgeItemInfo, trans: TranslationBundle): s
   }
 }
 
-/** Below its name: what is wrong with all of it, else where it is from, or what its name does not say. */
+/** Below its name: what is wrong with all of it, else its source, or what its name doesn't say. */
 export function origin(item: KnowledgeItemInfo, trans: TranslationBundle): string {
   const { kind, path, title, total } = item;
   const when = ago(item.addedAt);
@@ -48,7 +48,7 @@ export function origin(item: KnowledgeItemInfo, trans: TranslationBundle): strin
   return total > 1 ? trans.__('%1 files', total) : trans.__('added %1', when);
 }
 
-/** One line of how far it is, with counts. */
+/** Its progress in one line, with counts. */
 export function standing(item: KnowledgeItemInfo, trans: TranslationBundle): string {
   const found = trans._n('1 passage can be found', '%1 passages can be found', item.chunks);
   switch (item.state) {

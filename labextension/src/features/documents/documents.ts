@@ -1,6 +1,6 @@
 /**
- * The documents that Onyx finds: what was added, and how far each has been read. It keeps itself current while somebody
- * looks, and shows nothing.
+ * The documents that Onyx finds: what was added, and how far each has been read. Kept current while the panel
+ * is open.
  */
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -19,7 +19,7 @@ export interface RemovedDocument {
 export class Documents extends LiveList {
   constructor(
     client: SocketClient,
-    /** They go on when nobody looks at the documents any more. */
+    /** They continue after the panel is closed. */
     readonly uploads: Uploads
   ) {
     super(client);
@@ -31,7 +31,7 @@ export class Documents extends LiveList {
     return this._removed;
   }
 
-  /** The newest first; null before they were read. */
+  /** Newest first; null until read. */
   get items(): readonly KnowledgeItemInfo[] | null {
     return this._items;
   }
@@ -43,7 +43,7 @@ export class Documents extends LiveList {
   choose(itemId: string | null): void {
     if (itemId !== this._chosenId) {
       this._chosenId = itemId;
-      this.dismissRefusal(); // it was about another one
+      this.dismissRefusal(); // it was about another document
       this.emit();
     }
   }
@@ -52,7 +52,7 @@ export class Documents extends LiveList {
     this.uploads.add(files, this._maxUploadBytes);
   }
 
-  /** Add files and folders by their paths in the file browser. Why one was not stands where refused uploads do. */
+  /** Adds files and folders by their file browser paths. Failures appear among the refused uploads. */
   async addPaths(paths: readonly string[]): Promise<void> {
     await Promise.all(paths.map(path => this._addPath(path)));
   }
@@ -72,7 +72,7 @@ export class Documents extends LiveList {
     return this.attempt(async () => {
       const item = this._items?.find(one => one.itemId === itemId);
       await this.client.request('knowledge.remove', { itemId });
-      this.overtake(); // a list that is under way may still have it
+      this.overtake(); // a list being read may still contain it
       this._items = this._items?.filter(one => one.itemId !== itemId) ?? null;
       this._chosenId = this._chosenId === itemId ? null : this._chosenId;
       if (item) {
@@ -81,7 +81,7 @@ export class Documents extends LiveList {
     });
   }
 
-  /** What was told of an item since the list was asked for is newer than the list. */
+  /** What was reported about an item since the list was requested is newer than the list. */
   protected async read(): Promise<() => void> {
     this._told.clear();
     const { items, maxUploadBytes } = await this.client.request('knowledge.list', {});
@@ -99,7 +99,7 @@ export class Documents extends LiveList {
     return frame.event === 'knowledge.updated';
   }
 
-  /** Also after the panel was closed: its notice is still there. */
+  /** Works after the panel was closed, too: its notification is still there. */
   private async _restore(itemId: string): Promise<void> {
     this._take(await this.client.request('knowledge.restore', { itemId }));
     this.emit();
@@ -114,7 +114,7 @@ export class Documents extends LiveList {
     }
   }
 
-  /** Before the list is there, it will have it. */
+  /** Until the list is read there is nothing to update; the list will include it. */
   private _onTaken(_: Uploads, item: KnowledgeItemInfo): void {
     if (this._items) {
       this._take(item);
@@ -122,7 +122,7 @@ export class Documents extends LiveList {
     }
   }
 
-  /** The item as it is now, in its place or as the newest. */
+  /** Updates the item in place, or adds it as the newest. */
   private _take(item: KnowledgeItemInfo): void {
     this._told.set(item.itemId, item);
     const items = this._items ?? [];
@@ -131,7 +131,7 @@ export class Documents extends LiveList {
   }
 
   private _items: readonly KnowledgeItemInfo[] | null = null;
-  /** What a file may have that is uploaded; null before the server has told. */
+  /** The largest file that can be uploaded; null until the server has reported it. */
   private _maxUploadBytes: number | null = null;
   private _chosenId: string | null = null;
   private readonly _told = new Map<string, KnowledgeItemInfo>();

@@ -1,7 +1,4 @@
-/**
- * What this tab adds to the knowledge, followed from the first step to the last, also over a lost connection. It shows
- * nothing itself.
- */
+/** What this tab adds to the knowledge, followed from start to end, even across a lost connection. */
 import type { IDisposable } from '@lumino/disposable';
 
 import type { EventFrame } from '../../protocol/frames';
@@ -11,7 +8,7 @@ import type { KnowledgeItemInfo } from '../../protocol/wire';
 const ENDED: ReadonlySet<KnowledgeItemInfo['state']> = new Set(['done', 'failed', 'stopped']);
 
 export interface IntakeBoard {
-  /** A new notice about that item; its id. */
+  /** Shows a new notification about that item and returns its id. */
   show: (item: KnowledgeItemInfo) => string;
   update: (notice: string, item: KnowledgeItemInfo) => void;
   refused: (path: string, reason: string) => void;
@@ -63,7 +60,7 @@ export class KnowledgeIntake implements IDisposable {
     }
   }
 
-  /** What was told while there was no connection is asked for. */
+  /** Asks for what was reported while there was no connection. */
   private _onState(_: SocketClient, state: string): void {
     if (state === 'open' && this._notices.size > 0) {
       void this.client.request('knowledge.list', {}).then(
@@ -76,7 +73,7 @@ export class KnowledgeIntake implements IDisposable {
   private _follow(item: KnowledgeItemInfo): void {
     const notice = this._notices.get(item.itemId);
     if (notice === undefined) {
-      return; // somebody else's
+      return; // added elsewhere
     }
     if (ENDED.has(item.state)) {
       this._notices.delete(item.itemId);

@@ -1,4 +1,6 @@
-/** “Add to Onyx’s Knowledge” in the file browser's context menu, with a notice that tells how far it is. */
+/**
+ * “Add to Onyx’s Knowledge” in the file browser's context menu, with a notification that shows the progress.
+ */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
 import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
@@ -14,7 +16,7 @@ import { onyxIcon } from '../../shared/onyx_icon';
 
 const Command = { add: 'onyx:add-to-knowledge' };
 const SELECTOR = '.jp-DirListing-item';
-const RANK = 20; // behind JupyterLab's own ways of opening and changing a file
+const RANK = 20; // after JupyterLab's own ways of opening and changing a file
 const SHOWN_MS = 8_000;
 
 export const knowledgePlugin: JupyterFrontEndPlugin<void> = {

@@ -1,4 +1,6 @@
-/** Files on their way while nobody looks: what was not added is told, and a page that would lose some asks before it goes. */
+/**
+ * Uploads while the panel is closed: reports failures, and asks before leaving a page that would lose some.
+ */
 import type { ILabStatus } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -8,7 +10,7 @@ import { refusal } from './document_words';
 import type { Upload, Uploads } from './uploads';
 
 interface UploadsHost {
-  /** Whether a person sees the uploads themselves. */
+  /** Whether the uploads themselves are visible. */
   isShown: () => boolean;
   show: () => void;
   status: ILabStatus | null;
@@ -36,7 +38,7 @@ export function watchUploads(uploads: Uploads, host: UploadsHost): void {
   });
 }
 
-/** One notice for all of them, also where a person has closed it before. */
+/** One notification for all of them, shown again even if it was closed before. */
 function tell(notice: string | null, refused: readonly Upload[], { show, trans }: UploadsHost): string {
   const [{ name, refused: why }] = refused;
   const message =

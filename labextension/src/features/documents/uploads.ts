@@ -1,31 +1,34 @@
 /**
- * The files that go up from this page, one after the other, until each is a document or it is told why it is none. They
- * go on while nobody looks at them.
+ * The files that this page uploads, one after the other, until each is a document or was refused. Uploads
+ * continue after the panel is closed.
  */
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { KnowledgeItemInfo } from '../../protocol/wire';
 
-/** What JupyterLab calls a file of the page; a folder has no bytes of its own. */
+/** A file of the page, with JupyterLab's name for it; a folder has no bytes of its own. */
 export interface DroppedFile {
   file: File;
   isFolder: boolean;
 }
 
-/** A file on its way to the server; afterwards it is a document like the others, or says why it is none. */
+/** A file being uploaded; afterwards it is a document like the others, or shows why it was refused. */
 export interface Upload {
   id: number;
   name: string;
-  /** Under way now; the others wait for it, or were refused. */
+  /** In progress; the others wait for it, or were refused. */
   isSending: boolean;
-  /** null where it may still become a document. */
+  /** null if it may still become a document. */
   refused: Refused | null;
 }
 
-/** A folder has nothing to send, the connection was lost; of a file that is too large it is told what one may have. */
+/**
+ * A folder has nothing to send, or the connection was lost; for a file that is too large, `maxBytes` is the
+ * limit.
+ */
 export type Refused = 'folder' | 'lost' | { maxBytes: number } | { reason: string };
 
-/** Rejects where the signal calls it off. */
+/** Rejects if the signal aborts it. */
 type Send = (file: File, signal: AbortSignal) => Promise<KnowledgeItemInfo>;
 
 export class Uploads {
@@ -35,27 +38,27 @@ export class Uploads {
     return this._changed;
   }
 
-  /** The document that one has become. */
+  /** The document that an upload has become. */
   get taken(): ISignal<this, KnowledgeItemInfo> {
     return this._taken;
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get all(): readonly Upload[] {
     return this._all;
   }
 
-  /** What was not added, and what nobody has dismissed yet. */
+  /** What was refused and not yet dismissed. */
   get refused(): readonly Upload[] {
     return this._all.filter(upload => upload.refused);
   }
 
-  /** Leaving the page would lose some. */
+  /** Leaving the page would lose some uploads. */
   get isUnderWay(): boolean {
     return this._all.some(upload => !upload.refused);
   }
 
-  /** `maxBytes` is what one may have; null where that is not known. */
+  /** `maxBytes` is the limit per file; null if unknown. */
   add(files: readonly DroppedFile[], maxBytes: number | null): void {
     for (const { file, isFolder } of files) {
       const isTooLarge = maxBytes !== null && file.size > maxBytes;
@@ -68,13 +71,13 @@ export class Uploads {
     this._changed.emit();
   }
 
-  /** What was to be added in another way, and why it was not. */
+  /** Records a file that was to be added in another way, and why it was refused. */
   refuse(name: string, reason: string): void {
     this._put(name, { reason });
     this._changed.emit();
   }
 
-  /** Stop it, take it out of the queue, or dismiss what was told of it. */
+  /** Stops it, removes it from the queue, or dismisses its message. */
   drop(id: number): void {
     this._all = this._all.filter(upload => upload.id !== id);
     this._changed.emit();
@@ -91,7 +94,7 @@ export class Uploads {
 
   private async _sendOne(id: number, file: File): Promise<void> {
     if (!this._all.some(upload => upload.id === id)) {
-      return; // taken out while it waited
+      return; // removed while it waited
     }
     const abort = new AbortController();
     this._current = { id, abort };
@@ -100,7 +103,7 @@ export class Uploads {
       this._taken.emit(await this.send(file, abort.signal));
       this.drop(id);
     } catch (error) {
-      // What a fetch without an answer rejects with; its words are the browser's, and say nothing to a person.
+      // A fetch without an answer rejects with this; the browser's words mean nothing to a user.
       const refused = error instanceof TypeError ? 'lost' : { reason: (error as Error).message };
       this._set(id, { isSending: false, refused });
     }

@@ -1,4 +1,4 @@
-/** How far a model's file is: a bar, and the same in words. */
+/** The progress of a model's download: a bar, and the same in words. */
 import { percent, stateWords } from './local_models';
 import type { LocalModelInfo } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';

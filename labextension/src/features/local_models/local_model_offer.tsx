@@ -1,4 +1,6 @@
-/** No capable model is on this machine yet: what one click would fetch, how large it is, and how it goes. */
+/**
+ * Shown while no capable model is on this machine: what one click would download, its size, and the progress.
+ */
 import { sizeWords } from './local_models';
 import type { LocalModelInfo } from '../../protocol/wire';
 import { FetchProgress } from './fetch_progress';
@@ -6,14 +8,14 @@ import { useUi } from '../../shared/ui_context';
 
 export interface LocalModelOfferProps {
   model: LocalModelInfo;
-  /** Why the last click did nothing. */
+  /** Why the last click had no effect. */
   refusal: string | null;
   online: boolean;
-  /** Whether a line above says already what it is and how large, since nothing can answer without it. */
+  /** Whether a line above already gives the name and size, since nothing can answer without it. */
   isNamed?: boolean;
   fetch: () => void;
   pause: () => void;
-  /** Go to all the models that there are. */
+  /** Shows all available models. */
   showAll: () => void;
 }
 

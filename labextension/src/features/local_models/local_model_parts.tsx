@@ -1,4 +1,6 @@
-/** The models of this machine in the sidebar: the panel that has them all, and the offer on the first page. */
+/**
+ * The models of this machine in the sidebar: the panel that lists them all, and the offer on the first page.
+ */
 import { useCallback, useEffect, useRef } from 'react';
 
 import { useSignals } from '../../shared/hooks';
@@ -37,11 +39,11 @@ export function AllLocalModels({ localModels, client, view }: LocalModelPartProp
 
 interface OfferedModelProps extends LocalModelPartProps {
   chat: ChatModel;
-  /** Whether a line above it names the model already. */
+  /** Whether a line above already names the model. */
   isNamed?: boolean;
 }
 
-/** What can be done where no model can answer. */
+/** What can be done if no model can answer. */
 export function WaysWithoutModel(props: OfferedModelProps & { showSkills?: () => void }): JSX.Element {
   const { view, showSkills } = props;
   return (
@@ -54,7 +56,7 @@ export function WaysWithoutModel(props: OfferedModelProps & { showSkills?: () =>
   );
 }
 
-/** Nothing where a capable model is there. What is fetched from here answers as soon as it is ready. */
+/** Empty if a capable model is there. A model downloaded from here answers as soon as it is ready. */
 export function OfferedModel({
   localModels,
   client,

@@ -1,4 +1,4 @@
-/** The models that can run on this machine: which are there, and how fetching the others goes. */
+/** The models that can run on this machine: which are there, and the progress of downloads. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { EventFrame } from '../../protocol/frames';
@@ -7,7 +7,7 @@ import type { LocalModelInfo } from '../../protocol/wire';
 import { LiveList } from '../../shared/live_list';
 
 export class LocalModels extends LiveList {
-  /** `choicesChanged` is called when a model can be chosen that could not before, or not any more. */
+  /** `choicesChanged` is called when a model becomes available or unavailable. */
   constructor(
     client: SocketClient,
     private readonly choicesChanged: () => void
@@ -15,12 +15,12 @@ export class LocalModels extends LiveList {
     super(client);
   }
 
-  /** The best first; null before they were read. */
+  /** Best first; null until read. */
   get models(): readonly LocalModelInfo[] | null {
     return this._models;
   }
 
-  /** The one to offer; null where a model is there already, or none can be told yet. */
+  /** The one to offer; null if a model is already there, or none is known yet. */
   get offered(): LocalModelInfo | null {
     const models = this._models ?? [];
     if (models.some(model => model.state === 'ready')) {
@@ -30,7 +30,7 @@ export class LocalModels extends LiveList {
     return begun ?? models.find(model => model.recommended) ?? null;
   }
 
-  /** Begins to fetch it, or goes on. */
+  /** Starts or resumes the download. */
   fetch(model: LocalModelInfo): Promise<void> {
     return this.attempt(async () =>
       this._take(await this.client.request('local_models.fetch', { id: model.id }))
@@ -43,7 +43,7 @@ export class LocalModels extends LiveList {
     );
   }
 
-  /** Removes its file, or what there is of it. The person was shown whose file it is. */
+  /** Removes its file, or the downloaded part. The user was shown whose file it is. */
   remove(model: LocalModelInfo): Promise<void> {
     return this.attempt(async () => {
       const { id, shared } = model;
@@ -78,17 +78,17 @@ export class LocalModels extends LiveList {
   private _models: readonly LocalModelInfo[] | null = null;
 }
 
-/** A size as one reads it: `491 MB`, `1.12 GB`. */
+/** A readable size: `491 MB`, `1.12 GB`. */
 export function sizeWords(bytes: number): string {
   return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB` : `${Math.round(bytes / 1e6)} MB`;
 }
 
-/** How far it is, in whole percent; 100 only when all is there. */
+/** The progress in whole percent; 100 only when complete. */
 export function percent({ doneBytes, bytes }: LocalModelInfo): number {
   return Math.floor((100 * doneBytes) / bytes);
 }
 
-/** How a model's file is, in a line. */
+/** The state of a model's file, in one line. */
 export function stateWords(model: LocalModelInfo, trans: TranslationBundle): string {
   const { state, source, fetcher, doneBytes, bytes } = model;
   const far = trans.__('%1 % · %2 of %3', percent(model), sizeWords(doneBytes), sizeWords(bytes));

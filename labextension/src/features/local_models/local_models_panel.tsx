@@ -1,4 +1,4 @@
-/** The models that can run on this machine, in the place of the conversation: size, licence, state, and what to do. */
+/** The panel of models that can run on this machine: size, licence, state, and actions. */
 import { closeIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
@@ -20,7 +20,7 @@ interface LocalModelsPanelProps extends LocalModelActions {
   models: readonly LocalModelInfo[] | null;
   /** Why they could not be read. */
   problem: string | null;
-  /** Why what was asked for was not done. */
+  /** Why the last action failed. */
   refusal: string | null;
   dismissRefusal: () => void;
   online: boolean;
@@ -36,7 +36,7 @@ export function LocalModelsPanel(props: LocalModelsPanelProps): JSX.Element {
     panel.current?.focus();
     open();
   }, [open]);
-  // The button that was pressed goes or changes; the keys stay in the panel.
+  // The pressed button disappears or changes; keep the focus in the panel.
   const keeping = (act: (model: LocalModelInfo) => void) => (model: LocalModelInfo) => {
     panel.current?.focus();
     act(model);
@@ -148,7 +148,7 @@ function ModelRow({ model, disabled, fetch, pause, remove }: ModelRowProps): JSX
   );
 }
 
-/** What would be gone, and whose it is. */
+/** What would be deleted, and whose it is. */
 function whatGoes(model: LocalModelInfo, __: (text: string, ...values: string[]) => string): string {
   if (model.state !== 'ready') {
     return __('%1 of it are there, and would have to be fetched again.', sizeWords(model.doneBytes));

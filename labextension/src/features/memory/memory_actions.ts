@@ -1,4 +1,4 @@
-/** What a person does about what was remembered of a session: take it back, agree to a proposal, compare. */
+/** The user's actions on what was remembered of a session: undo it, accept a proposal, compare. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { RequestError } from '../../protocol/frames';
@@ -26,14 +26,14 @@ export class MemoryActions {
     );
   }
 
-  /** What changed from one version of a file to another, or to the file as it is now. */
+  /** What changed from one version of a file to another, or to the current file. */
   async diff(path: string, version: number, to?: number): Promise<string> {
     const agentId = this.session.info?.agentId;
     return (await this.client.request('memory.diff', { path, version, to, agentId })).diff;
   }
 }
 
-/** A request that fails is an answer, too: it says why nothing was done. */
+/** A failed request is an answer, too: it says why nothing was done. */
 async function answerOf(request: Promise<MemoryAnswer>, trans: TranslationBundle): Promise<MemoryAnswer> {
   try {
     return await request;

@@ -1,4 +1,4 @@
-/** The conversations in which something was said that a search of memory looks for, though nobody noted it. */
+/** The conversations that mention what a memory search looks for but that were not noted. */
 import { ago } from '../../shared/relative_time';
 import { matchParts } from '../../shared/match_parts';
 import type { SessionInfo } from '../../protocol/wire';

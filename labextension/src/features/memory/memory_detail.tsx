@@ -1,4 +1,6 @@
-/** One memory file: its text, or its former states with a diff and a way back; what can be done with it at the top. */
+/**
+ * One memory file: its text, or its versions with a diff and a restore button; its actions are at the top.
+ */
 import { editIcon } from '@jupyterlab/ui-components';
 
 import { ago } from '../../shared/relative_time';
@@ -15,9 +17,9 @@ import { useUi } from '../../shared/ui_context';
 
 export interface MemoryDetailProps {
   place: MemoryPlace;
-  /** As the list has it; null where it is not there. */
+  /** Its entry in the list; null if it is not there. */
   info: MemoryFileInfo | null;
-  /** null until it was read, and of a file that is gone. */
+  /** null until read, and for a deleted file. */
   text: MemoryText | null;
   versions: readonly MemoryVersionInfo[] | null;
   versionCount: number;
@@ -25,7 +27,7 @@ export interface MemoryDetailProps {
   compared: number | null;
   /** Why it could not be read. */
   problem: string | null;
-  /** Why nothing was done. */
+  /** Why the last action failed. */
   refusal: string | null;
   dismissRefusal: () => void;
   hasConflict: boolean;

@@ -1,4 +1,4 @@
-/** The detail's place while no file is chosen: what memory is, and how something gets into it. */
+/** Shown while no file is chosen: what memory is, and how something gets into it. */
 import { useUi } from '../../shared/ui_context';
 
 export function MemoryEmpty(): JSX.Element {

@@ -1,15 +1,15 @@
-/** Facts as they are shown: those that hold, those that held once, and all of them as a text to compare. Pure. */
+/** Facts as they are shown: current ones, former ones, and all of them as a text to compare. */
 import type { MemoryFact } from '../../protocol/wire';
 import type { MemoryPlace } from './memory_place';
 
-/** The category of those that were told without one. */
+/** The category of facts without one. */
 const GENERAL = 'general';
 
 export function categoryOf({ category }: MemoryFact): string {
   return category === GENERAL ? '' : category;
 }
 
-/** Those that are true, the last told first; then those that are true no more, the last of them first. */
+/** Current facts, most recently stated first; then former ones, most recently ended first. */
 export function factGroups(facts: readonly MemoryFact[]): [true: MemoryFact[], former: MemoryFact[]] {
   const holds = facts.filter(fact => !fact.validUntil);
   const held = facts.filter(fact => fact.validUntil);
@@ -23,14 +23,14 @@ function lastLine({ lines }: MemoryFact): number {
   return lines[lines.length - 1];
 }
 
-/** Whether the place names that fact: by its id, or by any line that tells of it. */
+/** Whether the place refers to that fact: by its id, or by any line that states it. */
 export function isAt(fact: MemoryFact, { fact: id, lines }: MemoryPlace): boolean {
   return id
     ? fact.id === id
     : lines !== undefined && fact.lines.some(line => line >= lines[0] && line <= lines[1]);
 }
 
-/** One a line, as `The deadline is 5 March [dates] 2026-03-01 100 %`. */
+/** One per line, as `The deadline is 5 March [dates] 2026-03-01 100 %`. */
 export function factsAsText(facts: readonly MemoryFact[]): string {
   return facts
     .map(fact => {

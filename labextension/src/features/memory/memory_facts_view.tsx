@@ -1,4 +1,4 @@
-/** The facts of an agent, each as a row: what is true, what was true once, how sure it is and since when. */
+/** An agent's facts, one row each: what is true, what was true once, how certain it is and since when. */
 import { useMemo } from 'react';
 
 import { ago } from '../../shared/relative_time';
@@ -103,7 +103,7 @@ function Fact({ fact, successor, place, titleOf, openSession }: FactProps): JSX.
   );
 }
 
-/** From when to when it was true. */
+/** The period in which it was true. */
 function Span({ fact }: { fact: MemoryFact }): JSX.Element {
   const { trans } = useUi();
   const [from, until] = [day(fact.validFrom), day(fact.validUntil)];

@@ -1,6 +1,6 @@
 /**
- * The memory file that is looked at: its text, its former states, one of them compared with another, and bringing one
- * back. What it brings back is based on the text that was shown, so that nothing is overwritten unseen.
+ * The open memory file: its text, its versions, comparing one with another, and restoring one. A restore is
+ * based on the text that was shown, so that nothing is overwritten unseen.
  */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
@@ -14,10 +14,10 @@ import type { MemoryPlace } from './memory_place';
 import { readAgain, readOlder, withCompared } from './version_pages';
 import { Debounced } from '../../shared/debounce';
 
-/** A version, and the state that it is compared with: the file as it is now, or the version before. */
+/** A version, and what it is compared with: the current file, or the version before. */
 export interface Comparison {
   version: MemoryVersionInfo;
-  /** `nothing`: no earlier state is kept. */
+  /** `nothing`: no earlier version is kept. */
   with: 'now' | 'before' | 'nothing';
   before: string;
   after: string;
@@ -25,14 +25,14 @@ export interface Comparison {
   isCut: boolean;
 }
 
-/** A version that was brought back, and what takes that back again; null where there was nothing before it. */
+/** A restored version, and what undoes the restore; null if there was nothing before it. */
 export interface Restored {
   place: MemoryPlace;
   version: MemoryVersionInfo;
   undo: (() => Promise<void>) | null;
 }
 
-/** What a change is based on where there is no file. */
+/** What a change is based on if there is no file. */
 const NO_FILE = '';
 
 export class MemoryFile implements IDisposable {
@@ -54,22 +54,22 @@ export class MemoryFile implements IDisposable {
     return this._place;
   }
 
-  /** Whether its text is looked at or its former states. */
+  /** Whether its text or its versions are shown. */
   get view(): 'text' | 'versions' {
     return this._view;
   }
 
-  /** null until it was read, and of a file that is gone. */
+  /** null until read, and for a deleted file. */
   get text(): MemoryText | null {
     return this._text;
   }
 
-  /** The newest first, as far back as was asked for; null until they were read. */
+  /** Newest first, as far back as requested; null until read. */
   get versions(): readonly MemoryVersionInfo[] | null {
     return this._versions;
   }
 
-  /** How many are kept, those that are not listed here too. */
+  /** How many are kept, including those not listed here. */
   get versionCount(): number {
     return this._versionCount;
   }
@@ -78,22 +78,22 @@ export class MemoryFile implements IDisposable {
     return this._comparison;
   }
 
-  /** The version that was chosen, also while it is being read. */
+  /** The chosen version, even while it is being read. */
   get compared(): number | null {
     return this._compared;
   }
 
-  /** Why it, or what is compared, could not be read. */
+  /** Why the file, or a compared version, could not be read. */
   get problem(): string | null {
     return this._problem;
   }
 
-  /** Why what was asked for last was not done; it stays until it is dismissed or something else is asked for. */
+  /** Why the last action failed; it stays until it is dismissed or another action starts. */
   get refusal(): string | null {
     return this._refusal;
   }
 
-  /** A version was not brought back, because the file was changed after what was shown had been read. */
+  /** A version was not restored because the file has changed since it was read. */
   get hasConflict(): boolean {
     return this._hasConflict;
   }
@@ -111,7 +111,7 @@ export class MemoryFile implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Look at that file, or at those lines of the one that is looked at already. */
+  /** Opens a file, or goes to other lines of the open one. */
   open(place: MemoryPlace | null): void {
     const isSame = place !== null && this._isShown(place);
     this._place = place;
@@ -137,7 +137,7 @@ export class MemoryFile implements IDisposable {
     this._emit();
   }
 
-  /** An answer that a newer reading has overtaken is dropped. */
+  /** Drops an answer that a newer reading has overtaken. */
   async load(): Promise<void> {
     const place = this._place;
     if (!place) {
@@ -152,7 +152,7 @@ export class MemoryFile implements IDisposable {
         return;
       }
       this._list(withCompared(found, this._versionOf(this._compared)));
-      // Of a deleted file only versions are left.
+      // A deleted file only has versions left.
       const text = found.versions[0]?.deleted
         ? null
         : await this.client.request('memory.read', { path, agentId });
@@ -171,7 +171,7 @@ export class MemoryFile implements IDisposable {
     this._emit();
   }
 
-  /** The versions before those that are listed. */
+  /** Reads the versions before those that are listed. */
   async showOlder(): Promise<void> {
     const place = this._place;
     if (!place || !this._versions?.length || this._isReadingOlder) {
@@ -195,7 +195,7 @@ export class MemoryFile implements IDisposable {
     this._emit();
   }
 
-  /** Compare that version; null for none. */
+  /** Compares that version; null for none. */
   compare(version: number | null): void {
     this._compared = version;
     this._forgetRefusal();
@@ -208,7 +208,7 @@ export class MemoryFile implements IDisposable {
       .then(() => this._emit());
   }
 
-  /** Make that version the present one. Why it could not be stands in `problem` and `hasConflict`. */
+  /** Restores that version. On failure, `problem` and `hasConflict` say why. */
   async restore(version: MemoryVersionInfo): Promise<void> {
     const place = this._place;
     const current = this._versions?.find(one => one.current) ?? null;
@@ -225,7 +225,7 @@ export class MemoryFile implements IDisposable {
           : null;
       this._restored.emit({ place, version, undo });
     } catch {
-      // The panel says it.
+      // The panel shows it.
     }
   }
 
@@ -237,7 +237,7 @@ export class MemoryFile implements IDisposable {
     }
   }
 
-  /** What the file is then. Rejects where it could not be. */
+  /** The file after the restore. Rejects if it failed. */
   private async _bringBack(place: MemoryPlace, version: number, basedOn: string): Promise<MemoryText> {
     const { path, agentId } = place;
     this._isBusy = true;
@@ -255,7 +255,7 @@ export class MemoryFile implements IDisposable {
     }
   }
 
-  /** The newest state, and beside it what went wrong. */
+  /** Reads the newest state, and adds what went wrong. */
   private async _after(place: MemoryPlace, refused: Error | null): Promise<void> {
     this._isBusy = false;
     if (this._isShown(place)) {
@@ -283,7 +283,7 @@ export class MemoryFile implements IDisposable {
     }
   }
 
-  /** A former state with the file as it is now; the present one with the state before it. */
+  /** A former version with the current file; the current version with the one before it. */
   private async _comparisonOf(place: MemoryPlace, version: MemoryVersionInfo): Promise<Comparison> {
     if (!version.current) {
       const [text, isCut] = await this._textOf(place, version);
@@ -300,7 +300,9 @@ export class MemoryFile implements IDisposable {
     return { version, with: 'before', before, after, isCut: isCut || this._text?.cut === true };
   }
 
-  /** A former state stays as it is: it is read once for as long as it is compared, also where it is kept no more. */
+  /**
+   * Versions are immutable: each is read once for as long as it is compared, even if it is no longer kept.
+   */
   private async _textOf(place: MemoryPlace, version: MemoryVersionInfo): Promise<[string, boolean]> {
     if (version.deleted) {
       return ['', false];
@@ -370,7 +372,7 @@ export class MemoryFile implements IDisposable {
   private readonly _restored = new Signal<this, Restored>(this);
 }
 
-/** As a person compares it: facts one a line, and not the lines of JSON that tell them. */
+/** The text as a user compares it: one fact per line instead of the lines of JSON that record them. */
 function readable({ text, facts }: MemoryText): string {
   return facts ? factsAsText(facts.facts) : text;
 }

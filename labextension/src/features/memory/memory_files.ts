@@ -1,10 +1,10 @@
-/** The memory files of one agent, and how search in them stands. It opens none and changes none. */
+/** The memory files of one agent, and the state of the search in them. */
 import type { EventFrame } from '../../protocol/frames';
 import type { Agent, MemoryFileInfo, MemoryStatus } from '../../protocol/wire';
 import { LiveList } from '../../shared/live_list';
 
 export class MemoryFiles extends LiveList {
-  /** In the order of the paths; null before they were read. */
+  /** Ordered by path; null until read. */
   get files(): readonly MemoryFileInfo[] | null {
     return this._files;
   }
@@ -17,7 +17,7 @@ export class MemoryFiles extends LiveList {
     return this._agents;
   }
 
-  /** Whose memory it is; null is the standard agent's. */
+  /** Whose memory it is; null for the default agent. */
   get agentId(): string | null {
     return this._agentId;
   }

@@ -1,4 +1,4 @@
-/** What a search of memory looks through: all of it, or one kind, or what is not older than some days. */
+/** What a memory search looks through: everything, one kind, or only the last days. */
 import { isDated, type MemoryFilter } from './memory_search';
 import { useUi } from '../../shared/ui_context';
 

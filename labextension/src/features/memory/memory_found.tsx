@@ -1,4 +1,4 @@
-/** What a memory tool found, as a list of places that lead into the memory panel, in the card of its call. */
+/** What a memory tool found: a list of places that open the memory panel, in the card of its call. */
 import { foundPassages } from '../../shared/citations';
 import type { FoundPassages } from '../../shared/citations';
 import type { ToolCall } from '../chat/conversation';
@@ -6,7 +6,7 @@ import { placeName } from './memory_text';
 import { MemoryResult } from './memory_result';
 import { useUi } from '../../shared/ui_context';
 
-/** null for an output that is something else than results. */
+/** null if the output is not a list of results. */
 export function memoryFound(call: ToolCall): JSX.Element | null {
   const found = foundPassages(call.output);
   return found && <MemoryFound found={found} query={String(call.input.query ?? '')} />;

@@ -1,4 +1,4 @@
-/** The memory files by what they are for, or what a search found in them; arrow keys move through either. */
+/** The memory files by purpose, or the results of a search; arrow keys move through either. */
 import type { ReactNode } from 'react';
 
 import type { MemoryPlace } from './memory_place';
@@ -22,11 +22,11 @@ interface MemoryListProps {
   status: MemoryStatus | null;
   place: MemoryPlace | null;
   query: string;
-  /** What the results are an answer to. */
+  /** The query that the results answer. */
   searched: string | null;
-  /** What was searched for in vain. */
+  /** The query that failed. */
   failed: string | null;
-  /** null where nothing was searched for, or no answer came yet. */
+  /** null if nothing was searched for, or no answer has arrived yet. */
   results: readonly MemoryPassage[] | null;
   conversations: readonly SessionInfo[];
   note: string | null;
@@ -36,9 +36,9 @@ interface MemoryListProps {
   narrow: (filter: Partial<MemoryFilter>) => void;
   openFile: (path: string) => void;
   openPassage: (passage: MemoryPassage) => void;
-  /** null where this page has no chat. */
+  /** null if this page has no chat. */
   openConversation: ((session: SessionInfo) => void) | null;
-  /** Below the files: what else Onyx finds. What a search of memory found needs the room. */
+  /** Below the files: what else Onyx finds. Search results take their place. */
   documents?: ReactNode;
 }
 

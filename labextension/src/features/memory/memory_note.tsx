@@ -1,4 +1,4 @@
-/** What was remembered of the conversation by itself: one line that opens, and the way to take it back. */
+/** What was remembered of the conversation automatically: one line that opens, with a way to undo it. */
 import { caretRightIcon } from '@jupyterlab/ui-components';
 import { useId, useState } from 'react';
 
@@ -127,7 +127,9 @@ function Change({ change, why }: { change: MemoryChange; why?: string }): JSX.El
   );
 }
 
-/** What the note's changes did to the file; `isSince`: what was done to it afterwards. Read when it is asked for. */
+/**
+ * What the note's changes did to the file; with `isSince`, what was done to it afterwards. Read on request.
+ */
 function Diff({ data, isSince }: { data: MemoryNoteData; isSince?: boolean }): JSX.Element | null {
   const { trans, memory } = useUi();
   const [diff, setDiff] = useState<string | null>(null);

@@ -1,4 +1,4 @@
-/** The agent's memory as a panel of the main area: models on one side, plain components on the other. */
+/** The agent's memory as a panel of the main area: connects the models to the components. */
 import { ReactWidget, refreshIcon } from '@jupyterlab/ui-components';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { Message } from '@lumino/messaging';
@@ -23,7 +23,7 @@ import type { MemoryPassage } from '../../protocol/wire';
 import { DocumentDrop } from '../documents/document_drop';
 import { DocumentDetailPart, DocumentListPart, useDocuments } from '../documents/document_parts';
 
-/** As in panel.css: so narrow a panel shows its list or its detail. */
+/** As in panel.css: a panel this narrow shows its list or its detail. */
 const NARROW_PX = 560;
 
 export interface MemoryPanelProps {
@@ -34,11 +34,11 @@ export interface MemoryPanelProps {
   titles: SessionTitles;
   ui: Ui;
   drawDiff: DrawDiff;
-  /** Open it in JupyterLab's own editor. */
+  /** Opens it in JupyterLab's own editor. */
   openEditor: (path: string, agentId: string | null) => void;
-  /** Open a document, or its folder in the file browser. */
+  /** Opens a document, or its folder in the file browser. */
   openDocument: (path: string) => void;
-  /** null where this page has no chat. */
+  /** null if this page has no chat. */
   openSession: ((sessionKey: string, entryId?: string) => void) | null;
 }
 
@@ -48,7 +48,7 @@ export class MemoryPanel extends ReactWidget {
     this.addClass('onyx-Panel');
     this.node.dataset.onyx = 'memory-panel';
     const { documents, file, search } = props;
-    // What becomes of a drop is seen in the documents' group, which a search or, in a narrow panel, a detail hides.
+    // Drops show up in the documents' group, which a search or, in a narrow panel, a detail hides.
     const showDocuments = () => {
       search.type('');
       if (this.node.clientWidth <= NARROW_PX) {
@@ -56,7 +56,7 @@ export class MemoryPanel extends ReactWidget {
         documents.choose(null);
       }
     };
-    // One thing at a time is looked at.
+    // Only one thing is open at a time.
     file.changed.connect(() => file.place && documents.choose(null));
     this._drop = new DocumentDrop(this.node, {
       addFiles: files => {
@@ -70,14 +70,14 @@ export class MemoryPanel extends ReactWidget {
     });
   }
 
-  /** Look at lines of a file of that agent's memory; null is the standard agent. */
+  /** Opens lines of a file in that agent's memory; null is the default agent. */
   open(citation: Citation, agentId: string | null): void {
     const { files, file } = this.props;
     files.choose(agentId);
     file.open({ ...citation, agentId: files.agentId });
   }
 
-  /** What the command that opens the panel needs, so that it shows the same after a reload. */
+  /** The arguments with which the command that opens the panel shows the same after a reload. */
   restoreArgs(): ReadonlyPartialJSONObject {
     const { path, agentId } = this.props.file.place ?? {};
     return path === undefined ? {} : { path, agentId: agentId ?? null };
@@ -89,7 +89,7 @@ export class MemoryPanel extends ReactWidget {
     super.dispose();
   }
 
-  /** Files may have changed while nobody looked. */
+  /** Files may have changed while the panel was hidden. */
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
     readAgain(this.props);
@@ -166,7 +166,7 @@ function Panel(props: MemoryPanelProps): JSX.Element {
   );
 }
 
-/** Only where there is more than one. */
+/** Only if there is more than one agent. */
 function AgentPicker(
   props: Pick<MemoryPanelProps, 'files' | 'file'> & { trans: Ui['trans'] }
 ): JSX.Element | null {
@@ -197,7 +197,7 @@ function AgentPicker(
 
 function ListPart({ files, search, file, documents, openSession }: MemoryPanelProps): JSX.Element {
   useSignals(files.changed, search.changed, file.changed);
-  // What changed may be found now, or not any more.
+  // Changed files may now match, or no longer match.
   useEffect(() => {
     const again = () => void search.load();
     files.changed.connect(again);

@@ -2,8 +2,8 @@
 export interface MemoryPlace {
   path: string;
   agentId: string | null;
-  /** Counted from 1, both included; left out for the file as a whole. */
+  /** Counted from 1, inclusive; absent for the whole file. */
   lines?: readonly [number, number];
-  /** The id of a fact, where that was named. */
+  /** The id of a fact, if it was named. */
   fact?: string;
 }

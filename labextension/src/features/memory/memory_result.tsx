@@ -1,4 +1,4 @@
-/** One passage that a search found: where it stands, how well it answers, and its words with the hits marked. */
+/** One passage that a search found: its place, how well it matches, and its text with the hits marked. */
 import { FACTS_FILE } from '../../shared/citations';
 import { linesOf, markedParts, placeName, snippetFrom } from './memory_text';
 import { ScoreBar } from './score_bar';

@@ -1,4 +1,6 @@
-/** A search in memory as it is typed: what the newest query found there, and in which conversations it was said. */
+/**
+ * A search-as-you-type in memory: the results for the newest query, and the conversations that mention it.
+ */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -6,10 +8,10 @@ import type { SocketClient } from '../../protocol/socket_client';
 import type { MemoryPassage, MemoryResults, MemorySearchParams, SessionInfo } from '../../protocol/wire';
 import { Debounced } from '../../shared/debounce';
 
-/** What is searched, and what of it by its age; all of it where neither is chosen. */
+/** What is searched, and of what age; everything if neither is chosen. */
 export interface MemoryFilter {
   where: 'all' | 'files' | 'facts' | 'conversations';
-  /** What has no date is left out then. */
+  /** Leaves out what has no date. */
   lastDays: 7 | 30 | 365 | null;
 }
 
@@ -20,10 +22,10 @@ const KINDS: Record<MemoryFilter['where'], MemorySearchParams['kinds']> = {
 const PAUSE_MS = 150;
 const LIMIT = 20;
 const CONVERSATIONS = 5;
-/** Of which those that are too old are left out here: the server does not know of days there. */
+/** Conversations that are too old are filtered out here, since the server cannot filter them by age. */
 const DATED_CONVERSATIONS = 50;
 
-/** Whether some of what is found there has a date, so that it can be searched by age. */
+/** Whether some of it has a date, so that it can be searched by age. */
 export function isDated(where: MemoryFilter['where']): boolean {
   return where !== 'facts';
 }
@@ -32,7 +34,7 @@ export class MemorySearch implements IDisposable {
   constructor(
     private readonly client: SocketClient,
     private readonly agentId: () => string | null,
-    /** The id of the agent that is meant where there is none; null where there is only that one. */
+    /** The id of the agent that null stands for; null if it is the only one. */
     private readonly standardAgent: () => string | null = () => null
   ) {
     this._debounced = new Debounced(() => void this.load(), PAUSE_MS);
@@ -50,17 +52,19 @@ export class MemorySearch implements IDisposable {
     return this._filter;
   }
 
-  /** The best first, of the query before while a newer one is under way; null where nothing was searched for. */
+  /**
+   * Best first, for the previous query while a newer one is in progress; null if nothing was searched for.
+   */
   get results(): readonly MemoryPassage[] | null {
     return this._results;
   }
 
-  /** What the results are an answer to; null where there are none. It is behind `query` while one types. */
+  /** The query that the results answer; null if there are none. It lags behind `query` during typing. */
   get searched(): string | null {
     return this._searched;
   }
 
-  /** What was searched for in vain, where the newest search has failed. */
+  /** The query that failed, if the newest search has failed. */
   get failed(): string | null {
     return this._failed;
   }
@@ -70,7 +74,7 @@ export class MemorySearch implements IDisposable {
     return this._note;
   }
 
-  /** Conversations in which something was said that answers. They may come later than the results, or never. */
+  /** Conversations that mention it. They may arrive later than the results, or never. */
   get conversations(): readonly SessionInfo[] {
     return this._conversations;
   }
@@ -83,7 +87,7 @@ export class MemorySearch implements IDisposable {
     return this._isDisposed;
   }
 
-  /** What is typed by now; it is searched for when typing pauses. */
+  /** Sets the query; the search starts when typing pauses. */
   type(query: string): void {
     this._query = query;
     if (query.trim() === '') {
@@ -95,7 +99,7 @@ export class MemorySearch implements IDisposable {
     this._changed.emit();
   }
 
-  /** Search there alone, at once. What was found elsewhere is no answer any more. Of facts none has a date. */
+  /** Restricts the search and runs it at once. Results from elsewhere no longer count. Facts have no date. */
   narrow(filter: Partial<MemoryFilter>): void {
     const wanted = { ...this._filter, ...filter };
     this._filter = isDated(wanted.where) ? wanted : { ...wanted, lastDays: null };
@@ -105,7 +109,7 @@ export class MemorySearch implements IDisposable {
     void this.load();
   }
 
-  /** Search once more, now: what is found, or whose memory it is, may have changed. */
+  /** Searches again, now: the contents, or whose memory it is, may have changed. */
   async load(): Promise<void> {
     const query = this._query.trim();
     if (query === '' || this._isDisposed) {
@@ -114,7 +118,7 @@ export class MemorySearch implements IDisposable {
     const turn = ++this._turn;
     const agentId = this.agentId();
     if (agentId !== this._agentId) {
-      this._agentId = agentId; // what another agent remembers has no place here
+      this._agentId = agentId; // results from another agent's memory don't belong here
       this._forget();
       this._changed.emit();
     }
@@ -123,7 +127,7 @@ export class MemorySearch implements IDisposable {
     const said = isSaid ? this._loadConversations(turn, query, agentId) : null;
     try {
       if (where === 'conversations') {
-        await said; // before that, nobody knows that nothing is found
+        await said; // "nothing found" would be premature before that
       }
       const { results, note } = await this._passages(query, agentId);
       if (turn === this._turn) {
@@ -176,7 +180,7 @@ export class MemorySearch implements IDisposable {
     }
   }
 
-  /** The first day, which begins at midnight of this page's time zone; null where age does not count. */
+  /** The first day, which begins at midnight in this page's time zone; null if age doesn't count. */
   private _since(): { day: string; moment: number } | null {
     if (this._filter.lastDays === null) {
       return null;

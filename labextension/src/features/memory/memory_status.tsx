@@ -1,4 +1,7 @@
-/** How search in memory stands, in a line: by meaning or by words alone, which embedder, what is still being read. */
+/**
+ * The state of the memory search in one line: by meaning or by words alone, which embedder, what is still
+ * being read.
+ */
 import type { MemoryStatus } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
@@ -10,7 +13,7 @@ export function MemoryStatusLine({ status }: { status: MemoryStatus | null }): J
   }
   const { progress } = status;
   const isReading = progress && progress.done < progress.total;
-  // Those of a file stand in its row.
+  // A file's problems appear in its row.
   const problems = status.problems.filter(problem => !problem.path);
   return (
     <div

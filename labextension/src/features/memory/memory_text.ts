@@ -1,23 +1,25 @@
-/** Memory's texts as they are shown: a file cut into pieces with their lines, marked words, groups of files. Pure. */
+/**
+ * Memory texts as they are shown: files split into pieces with their lines, marked words, groups of files.
+ */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { MemoryFileInfo, MemoryPassage } from '../../protocol/wire';
 import { FACTS_FILE } from '../../shared/citations';
 import { MarkdownBlocks } from '../../shared/markdown_blocks';
 
-/** A piece of a file; `startLine` and `endLine` are counted from 1, both included. */
+/** A piece of a file; `startLine` and `endLine` are counted from 1, inclusive. */
 export interface TextPiece {
   text: string;
   startLine: number;
   endLine: number;
-  /** One item of a list, which goes on with the next piece. */
+  /** One item of a list that continues with the next piece. */
   isItem: boolean;
 }
 
 const ITEM = /^(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
 const STEM_CHARS = 4;
 
-/** A file's Markdown in pieces that can be drawn one by one: blocks, and the items of a list each by itself. */
+/** A file's Markdown in pieces that can be drawn one by one: blocks, and each list item by itself. */
 export function textPieces(text: string): readonly TextPiece[] {
   const lines = text.replace(/\r\n?/g, '\n').split('\n');
   const pieces: TextPiece[] = [];
@@ -46,12 +48,12 @@ function piece(lines: readonly string[], startLine: number, isItem: boolean): Te
   return { text, startLine, endLine: startLine + text.split('\n').length - 1, isItem };
 }
 
-/** What stands in a fence is no list, and a fence must not be cut. */
+/** A fence contains no lists, and must not be split. */
 function hasFence(lines: readonly string[]): boolean {
   return lines.some(line => /^\s*(?:[-*+]\s+)?(?:`{3,}|~{3,})/.test(line));
 }
 
-/** A text in parts, every other one a hit; a word of the query also marks those that begin with it. */
+/** A text in parts, every other one a hit; a word of the query also marks words that begin with it. */
 export function markedParts(text: string, query: string): readonly string[] {
   const words = [...new Set(query.match(/[\p{L}\p{N}_]+/gu) ?? [])].filter(word => word.length > 1);
   if (words.length === 0) {
@@ -62,7 +64,7 @@ export function markedParts(text: string, query: string): readonly string[] {
   return text.split(new RegExp(`(?<![\\p{L}\\p{N}_])(${patterns.join('|')})`, 'giu'));
 }
 
-/** The lines of a snippet that say most: those from its first hit on, without Markdown's marks. */
+/** The most telling lines of a snippet: from its first hit on, without Markdown syntax. */
 export function snippetFrom(snippet: string, query: string): string {
   const lines = snippet.split('\n').map(plain).filter(Boolean);
   const hit = lines.findIndex(line => markedParts(line, query).length > 1);
@@ -93,7 +95,7 @@ export type FileGroup = 'remembered' | 'days' | 'shared' | 'instructions' | 'del
 const REMEMBERED = ['MEMORY.md', 'USER.md', FACTS_FILE, 'HISTORY.md'];
 const ORDER: readonly FileGroup[] = ['remembered', 'days', 'shared', 'instructions', 'deleted'];
 
-/** The files as a person looks for them: what is remembered, the days with the newest first, and so on. */
+/** The files in groups that users look for: what is remembered, daily notes newest first, and so on. */
 export function fileGroups(files: readonly MemoryFileInfo[]): ReadonlyArray<[FileGroup, MemoryFileInfo[]]> {
   const groups = new Map<FileGroup, MemoryFileInfo[]>();
   for (const file of files) {
@@ -121,7 +123,9 @@ function groupOf(file: MemoryFileInfo): FileGroup {
   return file.path.startsWith('memory/') ? 'days' : 'instructions';
 }
 
-/** What a file is called: `Facts`, `Friday, 20 Nov 2026` of a day's notes, in the browser's language; else the file's name. */
+/**
+ * A file's title: `Facts`, `Friday, 20 Nov 2026` for daily notes, in the browser's language; else its name.
+ */
 export function fileTitle(path: string, trans: TranslationBundle): string {
   if (path === FACTS_FILE) {
     return trans.__('Facts');

@@ -1,4 +1,4 @@
-/** A memory file's text, rendered piece by piece with its line numbers; the lines that were asked for are marked. */
+/** A memory file's text, rendered piece by piece with line numbers; the requested lines are marked. */
 import { useMemo, useState } from 'react';
 
 import { textPieces } from './memory_text';
@@ -12,7 +12,7 @@ interface MemoryTextViewProps {
   lines: readonly [number, number] | undefined;
 }
 
-/** As many pieces as are drawn at first, and with each further asking. */
+/** How many pieces are drawn at first, and with each further request. */
 const STEP = 300;
 
 export function MemoryTextView({ text, lines }: MemoryTextViewProps): JSX.Element {

@@ -1,4 +1,4 @@
-/** The states that a memory file was in, the newest first: when, who made it, in which conversation. */
+/** The versions of a memory file, newest first: when, by whom, in which conversation. */
 import { ago } from '../../shared/relative_time';
 import type { MemoryVersionInfo } from '../../protocol/wire';
 import { moveFocus } from '../../shared/move_focus';
@@ -7,9 +7,9 @@ import type { Ui } from '../../shared/ui_context';
 
 interface MemoryTimelineProps {
   versions: readonly MemoryVersionInfo[];
-  /** Older ones that are kept and not listed. */
+  /** Older ones that are kept but not listed. */
   leftOut: number;
-  /** null while they cannot be asked for. */
+  /** null while they cannot be requested. */
   showOlder: (() => void) | null;
   selected: number | null;
   titleOf: (sessionKey: string) => string | null;

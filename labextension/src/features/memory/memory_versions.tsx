@@ -1,4 +1,4 @@
-/** The timeline of a memory file beside what changed, and the way back to a former state. */
+/** The timeline of a memory file beside its changes, with a way to restore a version. */
 import { undoIcon } from '@jupyterlab/ui-components';
 
 import type { Comparison } from './memory_file';

@@ -1,4 +1,4 @@
-/** The memory panel, and the commands that lead to it. */
+/** The memory panel, and the commands that open it. */
 import { ILabShell, ILabStatus, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import {
@@ -32,12 +32,12 @@ import { lazyDiff } from '../../shared/lazy_diff';
 import { showPanel } from '../../shared/show_panel';
 import { watchUploads } from '../documents/upload_notices';
 
-/** With `path`, and `startLine` and `endLine` or a `fact`'s id where they are known, it opens there. */
+/** With `path`, and `startLine` and `endLine` or a `fact`'s id if known, it opens there. */
 export const MEMORY_COMMAND = 'onyx:memory';
 
-/** Of the workspace's plugin. */
+/** From the workspace plugin. */
 const OPEN_FILE = 'onyx:open-file';
-/** Of JupyterLab: shows a folder, opens a file. */
+/** From JupyterLab: shows a folder, opens a file. */
 const OPEN_PATH = 'filebrowser:open-path';
 const ID = 'onyx-memory';
 const MARKDOWN = 'text/x-ipythongfm';
@@ -68,7 +68,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     chat?.results.add('memory_search', memoryFound);
     const tracker = new WidgetTracker<MainAreaWidget<MemoryPanel>>({ namespace: ID });
-    // Closing the panel ends none of them.
+    // Closing the panel cancels none of them.
     const uploads = new Uploads((file, signal) => rest.uploadDocument(file, signal));
     watchUploads(uploads, {
       isShown: () => tracker.find(panel => panel.isVisible) !== undefined,
@@ -145,7 +145,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** What opens lines of memory from elsewhere, such as from a citation. */
+/** Opens lines of memory from elsewhere, such as from a citation. */
 export function memoryOpener(
   app: JupyterFrontEnd,
   agentId: () => string | null | undefined
@@ -186,7 +186,7 @@ function sayRestored({ place, version, undo }: Restored, trans: TranslationBundl
   Notification.success(said, { autoClose: UNDO_MS, actions: action ? [action] : [] });
 }
 
-/** What lies on a drive is opened as the agent's files are. */
+/** Files on a drive are opened like the agent's files. */
 function openerOf(app: JupyterFrontEnd, path: string): string {
   return app.commands.hasCommand(OPEN_PATH) && !path.includes(':') ? OPEN_PATH : OPEN_FILE;
 }

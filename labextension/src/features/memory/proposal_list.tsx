@@ -1,4 +1,4 @@
-/** What might be worth remembering of messages that were summed up; a person's yes writes it into the memory. */
+/** What might be worth remembering of summarized messages; accepting it writes it into the memory. */
 import { useState } from 'react';
 
 import type { Proposal } from '../chat/note_data';
@@ -6,7 +6,7 @@ import { useUi } from '../../shared/ui_context';
 import { VisibleText } from '../../shared/visible_text';
 
 interface ProposalListProps {
-  /** Absent where nothing can be agreed to. */
+  /** Absent if nothing can be accepted. */
   noteId?: string;
   proposals: ReadonlyArray<Proposal & { number: number }>;
   accepted: ReadonlySet<unknown>;

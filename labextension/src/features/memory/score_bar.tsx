@@ -1,4 +1,4 @@
-/** How well a passage answers, as a short bar; its parts are named on hover, and to those who cannot see it. */
+/** How well a passage matches, as a short bar; its parts are named on hover and to screen readers. */
 import { useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 
@@ -19,7 +19,7 @@ export function ScoreBar({ scores }: { scores: Scores }): JSX.Element {
   );
 }
 
-/** One line a part; a part that did not count is left out. */
+/** One line per part; a part that did not count is left out. */
 export function scoreWords(scores: Scores, trans: Ui['trans']): string {
   const parts: Array<[string, number | null | undefined]> = [
     [trans.__('Score'), scores.score],

@@ -1,4 +1,4 @@
-/** The versions of a memory file, page by page: what was listed stays listed when it is read again. It keeps none. */
+/** Reads the versions of a memory file page by page: what was listed stays listed when it is read again. */
 import type { SocketClient } from '../../protocol/socket_client';
 import type { MemoryVersionInfo, MemoryVersions } from '../../protocol/wire';
 
@@ -6,10 +6,10 @@ type Client = Pick<SocketClient, 'request'>;
 type File = { path: string; agentId: string | null };
 
 const PAGE = 200;
-/** As many as are told at once. */
+/** The most that one request returns. */
 const MOST = 1000;
 
-/** The newest ones, down to the oldest of those that are known. */
+/** The newest ones, down to the oldest known. */
 export async function readAgain(
   client: Client,
   { path, agentId }: File,
@@ -29,7 +29,7 @@ export async function readAgain(
   return { versions: listed, total: page.total };
 }
 
-/** Those before the ones that are known. */
+/** Those before the known ones. */
 export async function readOlder(
   client: Client,
   { path, agentId }: File,
@@ -38,11 +38,11 @@ export async function readOlder(
   const before = known[known.length - 1]?.version;
   const { versions, total } = await client.request('memory.versions', { path, agentId, limit: PAGE, before });
   const all = [...known, ...versions];
-  // What was thinned out meanwhile is no older one that could be shown.
+  // Versions thinned out meanwhile don't count as older ones that could be shown.
   return { versions: all, total: versions.length > 0 ? total : all.length };
 }
 
-/** With the one that is looked at, which may have been thinned out meanwhile. */
+/** Includes the compared version, which may have been thinned out meanwhile. */
 export function withCompared(
   { versions, total }: MemoryVersions,
   compared: MemoryVersionInfo | undefined

@@ -1,6 +1,6 @@
 /**
- * A batch of changes to the cells of a shared notebook: checked one after the other, then made in one transaction and
- * one step of undo, or not at all. Outputs alone are no step of undo. It knows no widget.
+ * A batch of changes to the cells of a shared notebook: checked in order, then made in one transaction and
+ * one undo step, or not at all. Changes to outputs alone are not an undo step.
  */
 import type { ISharedCell, ISharedNotebook, SharedCell, YNotebook } from '@jupyter/ydoc';
 
@@ -22,7 +22,7 @@ export type CellChange =
   | { kind: 'restore'; cell: NbCell; baseHash: string | null }
   | { kind: 'outputs'; cellId: string; outputs: unknown[]; executionCount: number | null };
 
-/** What a change did: the cell as it was (without what is too large to be sent), and where it stood. */
+/** The effect of a change: the cell as it was (without what is too large to be sent), and its place. */
 export interface AppliedChange extends Record<string, unknown> {
   cellId: string;
   before: NbCell | null;
@@ -30,7 +30,10 @@ export interface AppliedChange extends Record<string, unknown> {
   outputsLeftOut: boolean;
 }
 
-/** How one change is carried out: indices as they are when its turn comes; null where it was not, or will not be. */
+/**
+ * How one change is carried out: indices at the time of its turn; null if the cell was not, or will not be,
+ * there.
+ */
 interface Step {
   kind: CellChange['kind'];
   takenFrom: number | null;
@@ -40,8 +43,9 @@ interface Step {
 }
 
 /**
- * Throws an ActionError (no_cell, stale, cell_exists, locked, would_empty, running), and then nothing has changed. Cells that are
- * `running` stay where they are: what is moved is drawn anew, and no drawing but the first hears what a run puts out.
+ * Throws an ActionError (no_cell, stale, cell_exists, locked, would_empty, running), and then nothing has
+ * changed. Cells that are `running` cannot be moved: a moved cell is redrawn, and only the first rendering
+ * receives a run's output.
  */
 export function applyChanges(
   model: ISharedNotebook,
@@ -60,11 +64,11 @@ export function applyChanges(
   const change = () => {
     carryOut(model, steps);
     if (model.nbformat === 4 && model.nbformat_minor < MINOR_WITH_IDS) {
-      (model as YNotebook).nbformat_minor = MINOR_WITH_IDS; // else saving drops the ids by which cells are known
+      (model as YNotebook).nbformat_minor = MINOR_WITH_IDS; // otherwise saving drops the cell ids
     }
   };
   if (areOutputs(changes)) {
-    model.transact(change, false); // as JupyterLab shows outputs: what a person types meanwhile is undone and redone as ever
+    model.transact(change, false); // as in JupyterLab, outputs stay out of the user's undo history
     return applied;
   }
   const { undoManager } = model as YNotebook;
@@ -74,12 +78,12 @@ export function applyChanges(
   return applied;
 }
 
-/** What a run puts out, and nothing else. */
+/** Whether they change only outputs. */
 export function areOutputs(changes: readonly CellChange[]): boolean {
   return changes.every(({ kind }) => kind === 'outputs');
 }
 
-/** The notebook as it would be after the changes until now. */
+/** The notebook as it would be after the changes so far. */
 class Planning {
   readonly order: string[];
 
@@ -232,7 +236,7 @@ function withOutputs(
   return wholeCell({ ...cell, metadata, outputs, execution_count: executionCount });
 }
 
-/** Within a transaction the model's own list of cells stands still, so that a list of our own goes along. */
+/** Within a transaction the model's own list of cells doesn't update, so a separate list is kept. */
 function carryOut(model: ISharedNotebook, steps: readonly Step[]): void {
   const cells = [...model.cells];
   for (const { kind, takenFrom, putAt, cell } of steps) {

@@ -1,4 +1,4 @@
-/** A cell's content in nbformat's terms: made whole, put into a shared cell, and cut to what one frame can carry. */
+/** A cell's content in nbformat's terms: completed, written to a shared cell, and cut to fit one frame. */
 import type { ISharedCell, ISharedCodeCell, ISharedMarkdownCell, ISharedRawCell } from '@jupyter/ydoc';
 import type { IAttachments, IOutput } from '@jupyterlab/nbformat';
 import { JSONExt } from '@lumino/coreutils';
@@ -7,7 +7,7 @@ import type { PartialJSONObject } from '@lumino/coreutils';
 import { countChars, jsonBytes } from '../../protocol/frame_size';
 import { textPatch } from './text_patch';
 
-/** A whole cell as nbformat 4.5 has it. */
+/** A whole cell as defined by nbformat 4.5. */
 export interface NbCell {
   id: string;
   cell_type: 'code' | 'markdown' | 'raw';
@@ -22,7 +22,7 @@ export function isCode(cell: ISharedCell): cell is ISharedCodeCell {
   return cell.cell_type === 'code';
 }
 
-/** With all that its type asks for, and nothing that another type would have; texts as one string each. */
+/** With everything its type requires, and nothing that belongs to another type; texts as one string each. */
 export function wholeCell({ id, cell_type, source, metadata, ...rest }: NbCell): NbCell {
   const common = { id, cell_type, source: joined(source), metadata: metadata ?? {} };
   if (cell_type === 'code') {
@@ -37,8 +37,8 @@ export function cellOf(shared: ISharedCell): NbCell {
 }
 
 /**
- * The cell for one frame, and whether what it shows was too large for what is left of `budget`: then those keys are
- * missing.
+ * The cell for one frame, and whether its outputs or attachments exceeded what is left of `budget`: then
+ * those keys are missing.
  */
 export function carry(cell: NbCell, budget: { bytes: number }): [NbCell, boolean] {
   const { outputs, attachments, execution_count, ...rest } = cell;
@@ -51,7 +51,7 @@ export function carry(cell: NbCell, budget: { bytes: number }): [NbCell, boolean
   return [cell, false];
 }
 
-/** Replaces only what differs, so that the caret of whoever types elsewhere in the cell stays where it is. */
+/** Replaces only what differs, so that the caret of anyone typing elsewhere in the cell stays in place. */
 export function patchSource(shared: ISharedCell, source: string): void {
   const patch = textPatch(shared.getSource(), source);
   if (patch) {
@@ -59,7 +59,7 @@ export function patchSource(shared: ISharedCell, source: string): void {
   }
 }
 
-/** Makes a shared cell that one, changing no more than differs. */
+/** Gives a shared cell this content, changing only what differs. */
 export function restoreCell(shared: ISharedCell, cell: NbCell): void {
   patchSource(shared, cell.source);
   patchMetadata(shared, (cell.metadata ?? {}) as PartialJSONObject);
@@ -93,7 +93,7 @@ function patchMetadata(shared: ISharedCell, metadata: PartialJSONObject): void {
   }
 }
 
-/** A stream's text may come as lines; the shared model would put commas between them. */
+/** A stream's text may come as lines; the shared model would join them with commas. */
 function oneText(output: IOutput): IOutput {
   return Array.isArray(output.text) ? { ...output, text: joined(output.text as string[]) } : output;
 }

@@ -1,4 +1,4 @@
-/** What a change says it is based on: the same hash of a cell's source that the server computes. */
+/** What a change is based on: the same hash of a cell's source that the server computes. */
 import { digest } from 'lib0/hash/sha256';
 
 const HASH_BYTES = 8;

@@ -1,4 +1,4 @@
-/** Runs cells of open notebooks as the run button does, and remembers how the last ones went. It shows no dialog. */
+/** Runs cells of open notebooks like the run button, without dialogs, and remembers the latest outcomes. */
 import type { ISharedCodeCell } from '@jupyter/ydoc';
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { Cell } from '@jupyterlab/cells';
@@ -23,15 +23,15 @@ type Outcome = Promise<Record<string, unknown>>;
 export class CellRuns {
   constructor(private readonly executor: INotebookCellExecutor) {}
 
-  /** Starts the notebook's kernel where there is none, and waits until nothing else runs there. */
+  /** Starts the notebook's kernel if there is none, and waits until nothing else runs there. */
   async wait(panel: NotebookPanel): Promise<void> {
     await ensureKernel(panel);
     await kernelFree(panel);
   }
 
   /**
-   * Runs it, under a key by which its outcome can be asked for again after a break of the connection; refused where it
-   * is not what `baseHash` says any more.
+   * Runs it under a key, with which its outcome can be requested again after a lost connection; refused if
+   * the cell no longer matches `baseHash`.
    */
   run(panel: NotebookPanel, cellId: string, runKey: string, baseHash: string | null = null): Outcome {
     const outcome = run(panel, cellId, baseHash, this.executor);
@@ -39,7 +39,7 @@ export class CellRuns {
     return outcome;
   }
 
-  /** The outcome of a run that this page has begun. */
+  /** The outcome of a run that this page has started. */
   join(runKey: string): Outcome {
     const outcome = this._outcomes.get(runKey);
     if (!outcome) {
@@ -48,7 +48,7 @@ export class CellRuns {
     return outcome;
   }
 
-  /** Whether it has ended, or never began: then what runs in the kernel is somebody else's. */
+  /** Whether it has ended, or never began: then any code running in the kernel is not from this run. */
   hasEnded(runKey: string): boolean {
     return this._outcomes.hasEnded(runKey);
   }
@@ -94,7 +94,7 @@ async function run(
   };
 }
 
-/** As the run button does it, so that outputs, prompt and timing appear where they belong. True when it ran through. */
+/** Like the run button, so that outputs, prompt and timing appear where they belong. True if it completed. */
 async function execute(panel: NotebookPanel, cell: Cell, executor: INotebookCellExecutor): Promise<boolean> {
   const notebook = panel.content;
   let succeeded = false;
@@ -110,16 +110,16 @@ async function execute(panel: NotebookPanel, cell: Cell, executor: INotebookCell
       onCellExecutionScheduled: () => undefined
     });
   } catch {
-    // The error is among the outputs; one that is not there means that the run was called off.
+    // The error is among the outputs; if there is none, the run was cancelled.
     return false;
   }
   return succeeded;
 }
 
-/** Throws where a run that did not end was not stopped either. */
+/** Throws if an unfinished run was not stopped either. */
 function checkLost(panel: NotebookPanel, life: KernelLife): void {
   if (panel.isDisposed) {
-    // Its own end of the connection is gone with it, which says nothing of the kernel.
+    // The tab's own connection is gone with it, which says nothing about the kernel.
     throw new ActionError(
       'closed',
       'The notebook was closed in the tab while the cell ran. It may run on in the kernel; its end is not known.'
@@ -156,7 +156,10 @@ async function ensureKernel(panel: NotebookPanel): Promise<void> {
   }
 }
 
-/** A server that was started anew does not know the kernel that the tab still tries to reach: it would be waited for in vain. */
+/**
+ * A restarted server doesn't know the kernel that the tab still tries to reach: waiting for it would be in
+ * vain.
+ */
 async function forgetLostKernel(context: ISessionContext): Promise<void> {
   const kernel = context.session?.kernel;
   if (kernel && kernel.connectionStatus !== 'connected') {

@@ -1,4 +1,7 @@
-/** Tells whether a notebook's kernel went on as it was, or was lost to a crash, a restart, a shutdown or another choice. */
+/**
+ * Whether a notebook's kernel continued unchanged, or was lost to a crash, a restart, a shutdown or another
+ * choice.
+ */
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
@@ -6,7 +9,7 @@ import type { IDisposable } from '@lumino/disposable';
 
 const ENDS: readonly string[] = ['restarting', 'autorestarting', 'terminating', 'dead'];
 
-/** One watch, from when it is made until it is disposed. */
+/** One watch, from its creation until it is disposed. */
 export class KernelLife implements IDisposable {
   constructor(panel: NotebookPanel) {
     this._context = panel.sessionContext;
@@ -14,7 +17,7 @@ export class KernelLife implements IDisposable {
     this._context.kernelChanged.connect(this._onEnd, this);
   }
 
-  /** Whether the variables that were there at the beginning are gone by now. */
+  /** Whether the variables from the beginning are gone by now. */
   get hasEnded(): boolean {
     return this._hasEnded;
   }

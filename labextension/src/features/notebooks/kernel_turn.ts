@@ -1,4 +1,4 @@
-/** Tells when a notebook's kernel has nothing else to do. It runs nothing there, and interrupts nothing. */
+/** When a notebook's kernel has nothing else to do. It neither runs nor interrupts anything there. */
 import type { Cell, CodeCell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
@@ -10,18 +10,20 @@ type Future = CodeCell['outputArea']['future'];
 
 const ended = new WeakSet<Future>();
 
-/** Whether a cell that is sent to it now runs at once. */
+/** Whether a cell sent to it now would run at once. */
 export async function isKernelFree(panel: NotebookPanel): Promise<boolean> {
   return status(panel) === 'idle' && (await waiting(panel)).length === 0;
 }
 
-/** The cells of this tab's notebook that run, or wait in the kernel's queue. */
+/** The cells of this tab's notebook that are running or in the kernel's queue. */
 export async function runningCells(panel: NotebookPanel): Promise<ReadonlySet<string>> {
   const queue = new Set<Future | null>(await waiting(panel));
   return new Set(panel.content.widgets.filter(cell => queue.has(futureOf(cell))).map(cell => cell.model.id));
 }
 
-/** Until it is free, for hours if need be; fails where the kernel or the notebook goes away meanwhile. */
+/**
+ * Waits until it is free, for hours if necessary; fails if the kernel or the notebook goes away meanwhile.
+ */
 export async function kernelFree(panel: NotebookPanel): Promise<void> {
   while (!(await isKernelFree(panel))) {
     if (panel.isDisposed) {
@@ -39,14 +41,14 @@ function status(panel: NotebookPanel): string | undefined {
   return panel.isDisposed ? undefined : panel.sessionContext.session?.kernel?.status;
 }
 
-/** What cells of the notebook have in the kernel's queue: between two of them the kernel is idle for a moment. */
+/** The notebook's cells in the kernel's queue: between two of them the kernel is idle for a moment. */
 async function waiting(panel: NotebookPanel): Promise<Future[]> {
   const futures = panel.content.widgets.map(futureOf).filter(future => future !== null);
   for (const future of futures.filter(future => !ended.has(future))) {
     const end = () => void ended.add(future);
     future.done.then(end, end);
   }
-  await Promise.resolve(); // so that those are known that ended long ago
+  await Promise.resolve(); // so that those that ended long ago are known
   return futures.filter(future => !ended.has(future));
 }
 
@@ -55,7 +57,7 @@ function futureOf(cell: Cell): Future | null {
   return future && !future.isDisposed ? future : null;
 }
 
-/** Until the kernel's state, or that of a cell in its queue, is another one, or the notebook is closed. */
+/** Waits until the state of the kernel or of a queued cell changes, or the notebook is closed. */
 async function change(panel: NotebookPanel): Promise<void> {
   const before = status(panel);
   const queue = await waiting(panel);

@@ -1,6 +1,6 @@
 /**
- * What the assistant may do to a notebook that is open in this tab: through the tab's own model, so that a person sees
- * it live and can undo it. It shows no dialog and, unless it is asked to show a cell, takes no focus.
+ * What the assistant can do to a notebook that is open in this tab: through the tab's own model, so that the
+ * user sees it live and can undo it. It shows no dialog and takes the focus only when asked to show a cell.
  */
 import type { ISharedNotebook, YBaseCell } from '@jupyter/ydoc';
 import type { IBaseCellMetadata } from '@jupyterlab/nbformat';
@@ -20,7 +20,7 @@ import type { OpenNotebook } from '../../protocol/wire';
 /** Opens a notebook and shows one of its cells. */
 export type OpenCell = (path: string, cellId: string | null) => Promise<void>;
 
-/** The notebooks of this tab, the one in front marked. */
+/** The notebooks of this tab, with the one in front marked. */
 export function openNotebooks(tracker: INotebookTracker): OpenNotebook[] {
   const found: OpenNotebook[] = [];
   tracker.forEach(panel => {
@@ -73,7 +73,7 @@ async function openPanel(tracker: INotebookTracker, path: string): Promise<Noteb
   return panel;
 }
 
-/** A cell is addressed by its id. A file in which two have the same is opened as it is. */
+/** Cells are addressed by id, but a file with duplicate ids is opened as it is. */
 function giveUniqueIds(model: ISharedNotebook): void {
   const seen = new Set<string>();
   for (const cell of model.cells) {
@@ -110,7 +110,7 @@ async function apply(panel: NotebookPanel, changes: CellChange[]): Promise<Recor
   return { changes: applied };
 }
 
-/** Brings the cell into view, unless somebody is typing in another one. */
+/** Scrolls to the cell, unless the user is typing in another one. */
 function show(panel: NotebookPanel, cellId: string): void {
   const { content } = panel;
   const isTyping = content.mode === 'edit' && content.node.contains(document.activeElement);
@@ -120,7 +120,7 @@ function show(panel: NotebookPanel, cellId: string): void {
   }
 }
 
-/** Stops that run alone: once it has ended, a person's own cell may run there. */
+/** Stops only that run: once it has ended, a cell of the user's own may be running. */
 async function interrupt(
   panel: NotebookPanel,
   runs: CellRuns,
@@ -132,7 +132,9 @@ async function interrupt(
   return { ok: true };
 }
 
-/** As the menu does it, so that cells that ran are not left waiting for a kernel that is gone; nobody is asked. */
+/**
+ * Like the menu command, so that cells don't keep waiting for a kernel that is gone, but without a dialog.
+ */
 async function restart(panel: NotebookPanel): Promise<Record<string, unknown>> {
   if (!panel.sessionContext.session?.kernel) {
     throw new ActionError('no_kernel', 'The notebook has no kernel to restart.');

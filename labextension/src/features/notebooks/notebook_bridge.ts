@@ -1,6 +1,6 @@
 /**
- * Answers what the server asks of this tab about open notebooks, each request exactly once. What is done to a notebook
- * is in the actions that it is given; it knows no JupyterLab.
+ * Answers the server's requests about notebooks open in this tab, each exactly once. The given actions carry
+ * them out; this file doesn't depend on JupyterLab.
  */
 import { UUID } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
@@ -29,8 +29,8 @@ export class ActionError extends Error {
 
 export class NotebookBridge implements IDisposable {
   /**
-   * `cards` are the outputs of ours that are drawn here, by MIME type; `folder` is what the file browser shows, null
-   * where there is none.
+   * `cards` are the MIME types of our outputs that are drawn here; `folder` is what the file browser shows,
+   * null if there is none.
    */
   constructor(
     private readonly client: SocketClient,
@@ -48,7 +48,7 @@ export class NotebookBridge implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Tell the server which notebooks are open here and what is drawn in them, if it does not know that already. */
+  /** Tells the server which notebooks are open here and what is drawn in them, if it doesn't know yet. */
   announce(): void {
     if (this._isDisposed || this.client.state !== 'open') {
       return;
@@ -94,7 +94,7 @@ export class NotebookBridge implements IDisposable {
     try {
       await this.client.request('client.respond', answer);
     } catch {
-      // The server asked over a connection that is gone, and has given up on this tab already.
+      // The server asked over a connection that is gone, and has already given up on this tab.
     }
   }
 
@@ -118,7 +118,10 @@ export class NotebookBridge implements IDisposable {
   private _isDisposed = false;
 }
 
-/** An answer that is too large for a frame would end the connection; none should be, and one that is says so. */
+/**
+ * An answer too large for a frame would end the connection; none should be, but if one is, it reports that
+ * instead.
+ */
 function fitting(outcome: Outcome): Outcome {
   if (jsonBytes(outcome) <= MAX_FRAME_BYTES - 4096) {
     return outcome;

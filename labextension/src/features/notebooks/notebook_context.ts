@@ -1,4 +1,6 @@
-/** What of the open notebooks and editors can go along with a message: named here, read by the server. */
+/**
+ * What of the open notebooks and editors can be sent along with a message: named here, read by the server.
+ */
 import type { Cell, ICellModel, ICodeCellModel } from '@jupyterlab/cells';
 import type { CodeEditor } from '@jupyterlab/codeeditor';
 import type { IEditorTracker } from '@jupyterlab/fileeditor';
@@ -13,7 +15,7 @@ import { firstLine } from '../../shared/short_text';
 
 const LABEL_CHARS = 60;
 
-/** A cell of a panel as something to send along. */
+/** A panel's cell as something to send along. */
 export function cellItem(
   panel: NotebookPanel,
   cell: Cell,
@@ -29,14 +31,14 @@ function isHeading(model: ICellModel): boolean {
   return model.type === 'markdown' && /^#{1,6}\s/.test(firstLine(model.sharedModel.getSource()));
 }
 
-/** What one would call a cell: its heading, else its first line. */
+/** A readable name for a cell: its heading, else its first line. */
 export function cellTitle(model: ICellModel): string {
   const line = firstLine(model.sharedModel.getSource());
   const heading = model.type === 'markdown' ? line.replace(/^#{1,6}\s+/, '') : line;
   return heading.length > LABEL_CHARS ? `${heading.slice(0, LABEL_CHARS - 1)}…` : heading;
 }
 
-/** The error that a cell shows; null where it shows none. */
+/** The error that a cell shows; null if none. */
 export function errorOf(model: ICellModel): IError | null {
   if (model.type !== 'code') {
     return null;
@@ -51,7 +53,7 @@ export function errorOf(model: ICellModel): IError | null {
   return null;
 }
 
-/** The cell that failed last: by its execution count, among equals the lowest one. */
+/** The cell that failed last: by its execution count, in a tie the lowest one. */
 export function lastError(panel: NotebookPanel): { cell: Cell; error: IError } | null {
   let found: { cell: Cell; error: IError; count: number } | null = null;
   for (const cell of panel.content.widgets) {
@@ -64,7 +66,7 @@ export function lastError(panel: NotebookPanel): { cell: Cell; error: IError } |
   return found;
 }
 
-/** What is selected in the active cell of the notebook in front; null where nothing is. */
+/** The selection in the active cell of the notebook in front; null if empty. */
 export function cellSelection(
   tracker: INotebookTracker | null,
   trans: TranslationBundle
@@ -77,7 +79,7 @@ export function cellSelection(
     : null;
 }
 
-/** What is selected in the text file in front. */
+/** The selection in the text file in front. */
 export function editorSelection(tracker: IEditorTracker | null): ContextItem | null {
   const widget = tracker?.currentWidget;
   const selected = widget ? selectedText(widget.content.editor) : null;
@@ -97,6 +99,6 @@ function selectedText(
   }
   const before = editor.model.sharedModel.getSource().slice(0, from);
   const startLine = before.split('\n').length;
-  // A line end at the end belongs to the line before it.
+  // A trailing line end belongs to the line before it.
   return { text, startLine, endLine: startLine + text.replace(/\n$/, '').split('\n').length - 1 };
 }

@@ -1,4 +1,4 @@
-/** The notebook that a person has in front: what goes along with a message, and where code from an answer goes. */
+/** The notebook in front: what is sent along with a message, and where code from an answer goes. */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 import type { INotebookTracker } from '@jupyterlab/notebook';
@@ -20,7 +20,7 @@ export class NotebookFront implements IDisposable {
     return this._changed;
   }
 
-  /** One stands in another cell: what it shows may have changed with it. */
+  /** Another cell is active: the error shown may have changed with it. */
   get cellChanged(): ISignal<this, void> {
     return this._cellChanged;
   }
@@ -30,12 +30,12 @@ export class NotebookFront implements IDisposable {
     return panel ? serverPath(panel.context) : null;
   }
 
-  /** Whether it goes along with the next message. */
+  /** Whether it is sent along with the next message. */
   get isIncluded(): boolean {
     return this.path !== null && this.path !== this._leftOut;
   }
 
-  /** Send it along or leave it out, until another one comes to the front and this one again. */
+  /** Sends it along or leaves it out, until another notebook has come to the front and this one returns. */
   include(included: boolean): void {
     this._leftOut = included ? null : this.path;
     this._changed.emit();
@@ -45,7 +45,7 @@ export class NotebookFront implements IDisposable {
     return this.tracker?.activeCell?.model.id ?? null;
   }
 
-  /** The error that it shows, the newest where it shows several. */
+  /** The error that it shows, the newest if there are several. */
   lastError(trans: TranslationBundle): ContextItem | null {
     const panel = this.tracker?.currentWidget;
     const found = panel && lastError(panel);
@@ -56,7 +56,7 @@ export class NotebookFront implements IDisposable {
     return this._isDisposed;
   }
 
-  /** A new code cell below the active one. */
+  /** Inserts a new code cell below the active one. */
   insertCode(code: string): void {
     const panel = this.tracker?.currentWidget;
     const model = panel?.context.model.sharedModel;

@@ -1,4 +1,4 @@
-/** Which notebooks are open by which path, and bringing a cell of one to the front. It changes no notebook. */
+/** Which notebooks are open at which path, and how to bring a cell to the front. */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 
@@ -6,7 +6,7 @@ import { ActionError } from './notebook_bridge';
 
 const COLLABORATION_DRIVE = 'RTC:';
 
-/** The path as the server has it. On another drive than its own, the drive stays: it is another file. */
+/** The path as the server knows it. On another drive the drive's name stays: it is another file. */
 export function serverPath({ path }: { readonly path: string }): string {
   return path.startsWith(COLLABORATION_DRIVE) ? path.slice(COLLABORATION_DRIVE.length) : path;
 }

@@ -1,4 +1,4 @@
-/** What the server is told about an open notebook: its cells, in as many parts as frames have room for. */
+/** What the server is sent about an open notebook: its cells, in as many parts as frames require. */
 import type { ISharedCell, ISharedNotebook } from '@jupyter/ydoc';
 
 import { isCode } from './cell_content';
@@ -15,21 +15,23 @@ const SIZE_BYTES = 32;
 
 export interface NotebookPart extends Record<string, unknown> {
   cells: Record<string, unknown>[];
-  /** Where only some were asked for: id and length of source of all cells of this part. A blank source counts as 0. */
+  /**
+   * If only some were requested: id and source length of all cells of this part. A blank source counts as 0.
+   */
   sizes?: [string, number][];
-  /** Index of the first cell that is missing; null where none is. */
+  /** Index of the first missing cell; null if none is. */
   next: number | null;
-  /** Stands for the ids of all cells, in their order. */
+  /** Identifies the ids of all cells and their order. */
   order: string;
 }
 
-/** Which cells are asked for: those of `only`, and as many at the end as `last` says. */
+/** Which cells are requested: those in `only`, and the `last` ones at the end. */
 export interface Wanted {
   only: ReadonlySet<string>;
   last: number;
 }
 
-/** Cells from this index on. Outputs are shortened, except for those of the cells `inFull`. */
+/** Cells from this index on. Outputs are shortened, except for the cells in `inFull`. */
 export function readPart(
   model: ISharedNotebook,
   from: number,
@@ -66,7 +68,7 @@ export function readPart(
   return part(null);
 }
 
-/** Code points, as the server counts them: a lone half of a pair is one, too. */
+/** Code points, as the server counts them: a lone surrogate counts as one, too. */
 function sizeOf(cell: ISharedCell): number {
   const source = cell.getSource();
   const pairs = source.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0;

@@ -1,4 +1,6 @@
-/** Outputs of a cell made to fit into one frame of the socket: long text is cut, what is too large is left out. */
+/**
+ * Makes a cell's outputs fit into one frame of the socket: long text is cut, what is too large is left out.
+ */
 import type { IOutput } from '@jupyterlab/nbformat';
 
 import { countChars, jsonBytes, wellFormed } from '../../protocol/frame_size';
@@ -21,7 +23,7 @@ export interface OutputBudget {
   hasShortened?: boolean;
 }
 
-/** A copy of the outputs within these limits; `budget` is shared by the calls that give the same object. */
+/** A copy of the outputs within these limits; calls that pass the same `budget` share it. */
 export function limitOutputs(
   outputs: readonly IOutput[],
   limits: OutputLimits,
@@ -30,7 +32,7 @@ export function limitOutputs(
   return outputs.map(output => limitValue(output, limits, budget, '') as IOutput);
 }
 
-/** In full if that takes no more than so many bytes, else shortened as for reading; `budget` says which. */
+/** In full if that takes at most this many bytes, else shortened as for reading; `budget` says which. */
 export function fullOutputs(
   outputs: readonly IOutput[],
   maxBytes: number,
@@ -70,7 +72,7 @@ function limitValue(value: unknown, limits: OutputLimits, budget: OutputBudget, 
   return value;
 }
 
-/** JSON of some program: whole or not at all. */
+/** JSON data: whole or not at all. */
 function limitData(value: unknown, limits: OutputLimits, budget: OutputBudget, name: string): unknown {
   const most = mostChars(limits, budget, name);
   const needed = countChars(value, most);

@@ -1,4 +1,4 @@
-/** Lets the assistant work in the notebooks that are open in this tab, and tells the server which those are. */
+/** Lets the assistant work in the notebooks that are open in this tab, and reports these to the server. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { INotebookCellExecutor, INotebookTracker, runCell } from '@jupyterlab/notebook';
@@ -43,13 +43,13 @@ export const notebookPlugin: JupyterFrontEndPlugin<INotebookFront> = {
       const bridge = new NotebookBridge(client, actions, () => openNotebooks(tracker), cards, folder);
       announceChanges(tracker, bridge);
       files?.model.pathChanged.connect(() => bridge.announce());
-      void app.started.then(() => bridge.announce()); // by then every plugin has said what it draws
+      void app.started.then(() => bridge.announce()); // by then every plugin has registered what it draws
     }
     return front;
   }
 };
 
-/** What links to cells run: `{ path, cellId }`. */
+/** The command behind links to cells: `{ path, cellId }`. */
 function addShowCell(app: JupyterFrontEnd, show: OpenCell): void {
   app.commands.addCommand(SHOW_CELL, {
     describedBy: {

@@ -1,12 +1,12 @@
-/** Whether an open notebook whose file was taken away holds nothing that would be lost with it. It closes none. */
+/** Whether closing an open notebook whose file was removed would lose nothing. */
 import type { ISharedNotebook } from '@jupyter/ydoc';
 import type { Kernel, Session } from '@jupyterlab/services';
 
 import { cellHash } from './cell_hash';
 
 /**
- * `known` are the cells, by id, that went with the file, and the hash of each; without it, nothing is known. What a
- * busy kernel computes would be lost, too.
+ * `known` maps the ids of the cells removed with the file to their hashes; without it, nothing is known. What
+ * a busy kernel computes would be lost, too.
  */
 export function holdsOnly(
   model: ISharedNotebook,
@@ -20,7 +20,7 @@ export function holdsOnly(
   );
 }
 
-/** Whether no other notebook or console has that session's kernel. */
+/** Whether no other notebook or console uses that session's kernel. */
 export function hasOwnKernel(
   session: Pick<Session.IModel, 'id' | 'kernel'>,
   running: Iterable<Pick<Session.IModel, 'id' | 'kernel'>>

@@ -1,4 +1,7 @@
-/** The smallest single replacement that makes one text of another, so that what stands around it stays untouched. */
+/**
+ * The smallest single replacement that turns one text into another, so that the text around it stays
+ * untouched.
+ */
 
 export interface TextPatch {
   /** Where the old text is replaced, from (inclusive) and to (exclusive). */
@@ -7,7 +10,7 @@ export interface TextPatch {
   text: string;
 }
 
-/** Null where both are the same. A pair of surrogates is never cut in two. */
+/** Null if both are equal. Surrogate pairs are never split. */
 export function textPatch(before: string, after: string): TextPatch | null {
   if (before === after) {
     return null;

@@ -1,4 +1,4 @@
-/** A project's instructions with a person's answer to them: a yes is for the text that is shown, and for no other. */
+/** The user's answer to a project's instructions: trusting them covers exactly the text shown. */
 import { useCallback, useEffect, useState } from 'react';
 
 import type { ProjectFile } from '../../protocol/wire';
@@ -11,7 +11,7 @@ export interface ProjectAnswers {
   decline: (file: ProjectFile) => Promise<void>;
 }
 
-/** What one reads stays as it is: another version takes its place after a click, or after an answer. */
+/** The displayed text stays put: a newer version replaces it only after a click or an answer. */
 export interface Shown {
   file: ProjectFile;
   isOutdated: boolean;
@@ -45,7 +45,7 @@ export function useShown(file: ProjectFile, isOpen: boolean): Shown {
   return { file: shown, isOutdated, isBusy, showNow: () => setKept(file), answer };
 }
 
-/** The text, and a word where the file has changed meanwhile. */
+/** The text, and a note if the file has changed meanwhile. */
 export function ShownText({ shown }: { shown: Shown }): JSX.Element {
   const { trans } = useUi();
   return (

@@ -1,9 +1,12 @@
-/** What the project in the server's root tells Onyx to do, as the server has it now, and a person's answer to it. */
+/**
+ * The instructions for Onyx in the server's root, kept current from the server, and the user's answer to
+ * them.
+ */
 import type { EventFrame } from '../../protocol/frames';
 import type { Methods, ProjectFile } from '../../protocol/wire';
 import { LiveList } from '../../shared/live_list';
 
-/** The server looks at the files when it builds a prompt; after a turn they may be others. */
+/** The server looks at the files when it builds a prompt; after a turn they may have changed. */
 const OCCASIONS: ReadonlySet<string> = new Set([
   'project.updated',
   'chat.final',
@@ -12,22 +15,25 @@ const OCCASIONS: ReadonlySet<string> = new Set([
 ]);
 
 export class ProjectInstructions extends LiveList {
-  /** null before they were read. */
+  /** null until read. */
   get files(): readonly ProjectFile[] | null {
     return this._files;
   }
 
-  /** Those that nobody has answered for yet: they are not used. */
+  /** Those not yet answered: they are not used. */
   get waiting(): readonly ProjectFile[] {
     return this._files?.filter(({ state }) => state === 'new' || state === 'changed') ?? [];
   }
 
-  /** From now on the file guides Onyx, as long as it stays what is shown here; else that is the refusal. */
+  /**
+   * The file guides Onyx as long as it stays what is shown here; if it has changed already, the request is
+   * refused.
+   */
   trust(file: ProjectFile): Promise<void> {
     return this._answer('project.trust', file);
   }
 
-  /** It is not used, nor asked about again while it stays as it is. */
+  /** It is not used, nor asked about again while it stays unchanged. */
   decline(file: ProjectFile): Promise<void> {
     return this._answer('project.decline', file);
   }
@@ -43,7 +49,7 @@ export class ProjectInstructions extends LiveList {
     return OCCASIONS.has(frame.event);
   }
 
-  /** Whatever came of it, the files are then as the server has them. */
+  /** Whatever the outcome, the files are then as the server has them. */
   private async _answer(method: keyof Methods & `project.${string}`, file: ProjectFile): Promise<void> {
     const { path, digest } = file;
     await this.attempt(async () => {

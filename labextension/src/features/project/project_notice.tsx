@@ -1,4 +1,4 @@
-/** Above the input: the folder has instructions for Onyx that nobody has answered for. They are not used so far. */
+/** A notice above the input: the folder has unanswered instructions for Onyx, which are not used so far. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { useId, useState } from 'react';
 
@@ -10,7 +10,7 @@ import { useUi } from '../../shared/ui_context';
 
 interface ProjectNoticeProps extends ProjectAnswers {
   file: ProjectFile;
-  /** Why the last answer was not taken. */
+  /** Why the last answer was refused. */
   refusal: string | null;
   dismissRefusal: () => void;
 }

@@ -1,4 +1,4 @@
-/** The project's instructions in the place of the conversation: what they say, what was answered, and a way back. */
+/** The panel of the project's instructions: what they say, what was answered, and a way to change that. */
 import { closeIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { useEffect, useRef } from 'react';
@@ -29,7 +29,7 @@ export function ProjectPanel(props: ProjectPanelProps): JSX.Element {
     panel.current?.focus();
     open();
   }, [open]);
-  // The button that had the focus may go; the keys stay in the panel.
+  // The focused button may disappear; keep the focus in the panel.
   const keepingFocus = (given: ProjectAnswers['trust']) => async (file: ProjectFile) => {
     panel.current?.focus();
     await given(file);

@@ -1,4 +1,7 @@
-/** The project's instructions in the sidebar: the notice above the input, and the panel that has them at any time. */
+/**
+ * The project's instructions in the sidebar: the notice above the input, and the panel that always shows
+ * them.
+ */
 import { useCallback, useEffect, useRef } from 'react';
 
 import { useSignals } from '../../shared/hooks';
@@ -14,7 +17,7 @@ interface ProjectPartProps {
   view: ViewState;
 }
 
-/** Nothing where everything is answered. */
+/** Empty if everything is answered. */
 export function UnansweredInstructions({ project, client, view }: ProjectPartProps): JSX.Element | null {
   useSignals(project.changed, view.changed, client.stateChanged);
   const [file] = project.waiting;
@@ -22,7 +25,7 @@ export function UnansweredInstructions({ project, client, view }: ProjectPartPro
   useEffect(() => {
     if (!file && isAnswered.current) {
       isAnswered.current = false;
-      view.focusInput(); // the notice is gone, and the keys are not left in it
+      view.focusInput(); // the notice is gone, so move the focus
     }
   }, [file, view]);
   if (!file || view.panel === 'project') {

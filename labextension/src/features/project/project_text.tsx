@@ -1,4 +1,7 @@
-/** What a project's instructions say: all of it, or what changed since they were trusted. Always as plain text. */
+/**
+ * What a project's instructions say: all of it, or what changed since they were trusted. Always as plain
+ * text.
+ */
 import { useState } from 'react';
 
 import type { ProjectFile } from '../../protocol/wire';
@@ -34,7 +37,7 @@ export function ProjectText({ file }: { file: ProjectFile }): JSX.Element {
   );
 }
 
-/** The one place that draws the text of a stranger. */
+/** The only place that draws a stranger's text. */
 function PlainText({ text, label }: { text: string; label: string }): JSX.Element {
   return (
     <pre className="onyx-Source" data-onyx="project-source" tabIndex={0} aria-label={label}>

@@ -1,4 +1,4 @@
-/** A mark as a widget within a cell. It acts on nothing itself, and takes neither focus nor shortcuts from the notebook. */
+/** A mark as a widget within a cell. It takes neither focus nor shortcuts from the notebook. */
 import { ReactWidget } from '@jupyterlab/ui-components';
 
 import { CellMarkView } from './cell_mark_view';
@@ -8,7 +8,7 @@ export class CellMarkWidget extends ReactWidget {
   constructor(private props: CellMarkViewProps) {
     super();
     this.addClass('onyx-CellMark');
-    // Enter on a button presses it; to the notebook it would mean to edit the cell.
+    // Enter on a button presses it; for the notebook it would mean editing the cell.
     this.node.setAttribute('data-lm-suppress-shortcuts', 'true');
     this.setProps(props);
   }

@@ -1,4 +1,6 @@
-/** What a changed cell says above its text: what the agent did, the diff on hover or click, keep and revert. */
+/**
+ * What a changed cell shows above its text: what the agent did, the diff on hover or click, keep and revert.
+ */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon, checkIcon, undoIcon } from '@jupyterlab/ui-components';
 import { useId } from 'react';
@@ -11,9 +13,9 @@ import type { DrawDiff } from '../../shared/drawn_diff';
 
 export interface CellMarkViewProps {
   shown: ShownMark;
-  /** The text of the cell now; of a deleted one, null. */
+  /** The cell's current text; null for a deleted cell. */
   source: string | null;
-  /** Where a moved cell stood, in words. */
+  /** The previous place of a moved cell, in words. */
   from: string;
   isOpen: boolean;
   isBusy: boolean;

@@ -1,6 +1,6 @@
 /**
- * When to ask the server again what turns changed in notebooks: after what it tells, after a reconnect, and once for
- * several reasons within a moment. It keeps no answer.
+ * When to ask the server again what turns changed in notebooks: after its events and after a reconnect,
+ * combining several reasons that come together.
  */
 import type { IDisposable } from '@lumino/disposable';
 
@@ -11,13 +11,13 @@ import type { Methods } from '../../protocol/wire';
 type Changes = Methods['notebook.changes'];
 
 export interface Subject {
-  /** Milliseconds within which several reasons to ask are one. */
+  /** Several reasons to ask within this many milliseconds count as one. */
   togetherMs: number;
-  /** Hears each event; true where it is a reason to ask. */
+  /** Gets each event; true if it is a reason to ask. */
   hears: (frame: EventFrame) => boolean;
-  /** What to ask; null where there is nothing to ask about. */
+  /** What to ask; null if there is nothing to ask about. */
   params: () => Changes['params'] | null;
-  /** Takes the answer to these params, unless a later one was asked for meanwhile. */
+  /** Takes the answer to these params, unless a later one was requested meanwhile. */
   take: (changes: Changes['result'], params: Changes['params']) => void;
 }
 
@@ -34,12 +34,12 @@ export class ChangeFeed implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Ask the server again, soon. */
+  /** Asks the server again, soon. */
   refresh(): void {
     this._timer ??= setTimeout(() => void this.load(), this.subject.togetherMs);
   }
 
-  /** Ask it now. Without a connection nothing is asked: that is done when there is one again. */
+  /** Asks now. Without a connection it does nothing; reconnecting asks again. */
   async load(): Promise<void> {
     clearTimeout(this._timer);
     this._timer = undefined;
@@ -54,7 +54,7 @@ export class ChangeFeed implements IDisposable {
         this.subject.take(changes, params);
       }
     } catch {
-      // The connection's own state tells what is wrong; what was known stays.
+      // The connection's own state says what is wrong; the last answer stays.
     }
   }
 

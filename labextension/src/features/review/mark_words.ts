@@ -1,4 +1,4 @@
-/** What is said about changed cells and about what came of taking them back. Pure. */
+/** Words about changed cells and the outcome of reverting them. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { LeftAlone, NotebookReverted, TurnInfo } from '../../protocol/wire';
@@ -9,7 +9,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** What the agent did to the cell, in the shortest words; `from` is where a moved one stood. */
+/** What the agent did to the cell, in the fewest words; `from` is the previous place of a moved one. */
 export function markWords(shown: ShownMark, from: string, trans: TranslationBundle): string[] {
   const words = {
     added: [trans.__('new cell')],
@@ -26,7 +26,7 @@ export function markWords(shown: ShownMark, from: string, trans: TranslationBund
   return words;
 }
 
-/** Why a mark cannot be reverted, or null where it can. */
+/** Why a mark cannot be reverted, or null if it can. */
 export function whyNot(shown: ShownMark, trans: TranslationBundle): string | null {
   if (shown.mark.working) {
     return trans.__('Onyx still works on this turn. Stop it, or wait for its end.');
@@ -46,7 +46,7 @@ export function turnWords(turn: TurnInfo, trans: TranslationBundle): string {
     : trans._n('%1 cell run', '%1 cells run', turn.ran);
 }
 
-/** What a revert did not do, one sentence a reason; empty where it did all. */
+/** What a revert did not do, one sentence per reason; empty if it did everything. */
 export function leftWords(outcome: NotebookReverted, trans: TranslationBundle): string[] {
   const reasons = new Map<string, LeftAlone[]>();
   for (const left of outcome.leftAlone) {
@@ -58,7 +58,7 @@ export function leftWords(outcome: NotebookReverted, trans: TranslationBundle): 
   );
 }
 
-/** Which notebooks a revert took away or made again. */
+/** Which notebooks a revert removed or recreated. */
 export function notebookWords(outcome: NotebookReverted, trans: TranslationBundle): string[] {
   const names = (paths: readonly string[]) => paths.map(nameOf).join(', ');
   return [

@@ -1,6 +1,6 @@
 /**
- * Marks in an open notebook: a line in each changed cell, and a bar above them. It writes nothing into the notebook,
- * moves neither focus nor scroll by itself, and leaves nothing behind when it is disposed.
+ * Marks in an open notebook: a line in each changed cell, and a bar above them. It never writes to the
+ * notebook, doesn't move focus or scroll by itself, and leaves nothing behind when it is disposed.
  */
 import type { Cell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
@@ -41,7 +41,7 @@ export class MarkedNotebook implements IDisposable {
     return this._isDisposed;
   }
 
-  /** The mark of the cell that a person stands in: its own, else that of a cell removed below it. */
+  /** The mark of the active cell: its own, else that of a cell removed below it. */
   get active(): ShownMark | null {
     const id = this.panel.content.activeCell?.model.id;
     return (
@@ -51,7 +51,7 @@ export class MarkedNotebook implements IDisposable {
     );
   }
 
-  /** Go to the change after, or with -1 before, the one that a person is at; from the end on to the start. */
+  /** Goes to the next change, or with -1 to the previous one, wrapping around at the end. */
   async step(by: 1 | -1): Promise<void> {
     if (this._shown.length === 0) {
       return;
@@ -64,7 +64,7 @@ export class MarkedNotebook implements IDisposable {
     await this._goTo(index);
   }
 
-  /** Go to the first change. */
+  /** Goes to the first change. */
   async first(): Promise<void> {
     if (this._shown.length > 0) {
       await this._goTo(0);
@@ -162,7 +162,7 @@ export class MarkedNotebook implements IDisposable {
     };
   }
 
-  /** Above the text of its own cell; a removed one at the end of the cell that it stood under. */
+  /** Above the text of its own cell; for a removed cell, at the end of the cell that it was below. */
   private _place(host: Cell, shown: ShownMark, props: CellMarkViewProps, below: Map<Cell, number>): void {
     const id = shown.mark.cellId;
     let widget = this._widgets.get(id);
@@ -188,7 +188,7 @@ export class MarkedNotebook implements IDisposable {
     }
   }
 
-  /** Its own parts come when it is first seen, and would stand below. */
+  /** The cell's own parts are created when it is first shown, and would end up below. */
   private _drawWhenReady(host: Cell): void {
     if (!this._awaited.has(host)) {
       this._awaited.add(host);
@@ -255,7 +255,7 @@ export class MarkedNotebook implements IDisposable {
     );
   }
 
-  /** The bar takes room above the notebook; what one reads there stays where it is on the screen. */
+  /** The bar takes room above the notebook; keep what the user reads in the same place on the screen. */
   private _keepPlace(change: () => void): void {
     const scroller = this.panel.content.outerNode;
     const before = scroller.getBoundingClientRect().top;
@@ -297,7 +297,7 @@ export class MarkedNotebook implements IDisposable {
   private readonly _awaited = new WeakSet<Cell>();
   private _coloured: ReadonlySet<Cell> = new Set();
   private _bar: ReactWidget | null = null;
-  /** The mark that a person went to last. */
+  /** The mark that the user last went to. */
   private _stepped: { index: number } | null = null;
   private _isDisposed = false;
   private _timer: ReturnType<typeof setTimeout> | undefined;

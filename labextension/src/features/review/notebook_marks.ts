@@ -1,6 +1,6 @@
 /**
- * What turns changed in one notebook and nobody has decided about yet: kept current from the server, with what a person
- * does about it. It knows no widget and keeps nothing: after a reload the server says the same again.
+ * The undecided changes that turns made to one notebook: kept current from the server, with the user's
+ * actions on them. After a reload the server reports the same again.
  */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
@@ -39,12 +39,12 @@ export class NotebookMarks implements IDisposable {
     return this._marks;
   }
 
-  /** What came of the last revert where it left something alone; null when it is read. */
+  /** The outcome of the last revert, if it left something alone; null once dismissed. */
   get outcome(): NotebookReverted | null {
     return this._outcome;
   }
 
-  /** Why the last thing that a person asked for was not done. */
+  /** Why the user's last action failed. */
   get problem(): string | null {
     return this._problem;
   }
@@ -57,19 +57,19 @@ export class NotebookMarks implements IDisposable {
     return this._feed.isDisposed;
   }
 
-  /** Ask the server again, soon; several wishes within a moment are one. */
+  /** Asks the server again, soon; several calls within a moment count as one. */
   refresh(): void {
     this._feed.refresh();
   }
 
-  /** Take changes as they are: of these cells, or with null all. */
+  /** Keeps the changes of these cells, or with null all changes. */
   async keep(cellIds: readonly string[] | null): Promise<void> {
     await this._act(async () => {
       await this.client.request('notebook.accept', this._params(cellIds));
     });
   }
 
-  /** Make these cells, or with null all, as they were. */
+  /** Restores these cells, or with null all cells. */
   async revert(cellIds: readonly string[] | null): Promise<void> {
     await this._act(async () => {
       const outcome = await this.client.request('notebook.reject', this._params(cellIds), 60_000);
@@ -77,7 +77,7 @@ export class NotebookMarks implements IDisposable {
     });
   }
 
-  /** The words about the last revert have been read. */
+  /** Dismisses the message about the last revert. */
   dismiss(): void {
     this._outcome = null;
     this._problem = null;
@@ -89,7 +89,7 @@ export class NotebookMarks implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** With what is shown at this moment: a turn that goes on may have changed more since. */
+  /** Includes what is shown at this moment: an active turn may have changed more since. */
   private _params(cellIds: readonly string[] | null): NotebookMarksParams {
     const marks = this._marks.filter(mark => cellIds === null || cellIds.includes(mark.cellId));
     const shown = Object.fromEntries(
@@ -118,11 +118,11 @@ export class NotebookMarks implements IDisposable {
 
   private _hears(frame: EventFrame): boolean {
     if (frame.event === 'notebook.changes_updated') {
-      // The server follows links, so that only the name is sure to be the same.
+      // The server follows links, so only the name is certain to match.
       const name = nameOf(this.path());
       const isOurs =
         !frame.data.paths || frame.data.paths.some(path => nameOf(path) === name || !path.includes('.'));
-      this._outcome = isOurs ? null : this._outcome; // it was about what is no longer so
+      this._outcome = isOurs ? null : this._outcome; // it was about an earlier state
       return isOurs;
     }
     if (frame.event === 'session.updated' && frame.data.activity === 'idle') {

@@ -1,4 +1,4 @@
-/** Shows in open notebooks what turns changed there, and lets a person keep or revert it. */
+/** Shows in open notebooks what turns changed there, and lets the user keep or revert it. */
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
@@ -27,7 +27,7 @@ const Command = {
   revertAll: 'onyx:revert-all-changes'
 };
 
-/** Opens the notebook `path` at the first change that waits there. */
+/** Opens the notebook `path` at its first undecided change. */
 export const REVIEW_COMMAND = 'onyx:review-changes';
 
 export const reviewPlugin: JupyterFrontEndPlugin<void> = {
@@ -65,8 +65,8 @@ export const reviewPlugin: JupyterFrontEndPlugin<void> = {
 };
 
 /**
- * A notebook whose file an undo took away: its tab would only write it anew. One with more in it stays open, and a kernel
- * that something else has goes on.
+ * Closes a notebook whose file an undo removed, since its tab would only write it again. One that holds more
+ * stays open, and a kernel that something else uses keeps running.
  */
 function closeRemoved(client: SocketClient, tracker: INotebookTracker, sessions: Session.IManager): void {
   client.event.connect((_, frame) => {
@@ -137,7 +137,7 @@ function addCommands(
   );
 }
 
-/** The notebook in front, once it shows its cells; null where it opened elsewhere. */
+/** The notebook in front, once it shows its cells; null if it opened elsewhere. */
 async function openNotebook(
   app: JupyterFrontEnd,
   tracker: INotebookTracker,
@@ -149,7 +149,7 @@ async function openNotebook(
   return panel;
 }
 
-/** What “Review” below a turn does: the notebook comes to the front, at its first change. */
+/** The “Review” button below a turn: brings the notebook to the front, at its first change. */
 function addReview(
   app: JupyterFrontEnd,
   tracker: INotebookTracker,

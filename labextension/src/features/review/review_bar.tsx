@@ -1,4 +1,6 @@
-/** Above a notebook with changes: how many they are, all at once, and from one to the next. */
+/**
+ * The bar above a notebook with changes: their number, actions on all of them, and navigation between them.
+ */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretUpIcon, closeIcon } from '@jupyterlab/ui-components';
 
@@ -8,7 +10,7 @@ import { IconButton } from '../../shared/icon_button';
 
 interface ReviewBarProps {
   count: number;
-  /** A turn still works in the notebook. */
+  /** A turn is still working in the notebook. */
   isWorking: boolean;
   /** Whether any of them can be reverted. */
   canRevert: boolean;

@@ -1,10 +1,10 @@
-/** Marks as a notebook shows them at this moment: where each stands, and what the cell's text of now makes of it. Pure. */
+/** Marks as a notebook shows them now: their places, and how they compare with the cells' current text. */
 import type { CellMark } from '../../protocol/wire';
 import { lineDiff } from '../../shared/line_diff';
 
 export type MarkKind = 'added' | 'edited' | 'deleted' | 'moved';
 
-/** A cell as it stands in the notebook now. */
+/** A cell's current state in the notebook. */
 export interface CellNow {
   readonly id: string;
   readonly cellType: string;
@@ -14,17 +14,17 @@ export interface CellNow {
 export interface ShownMark {
   readonly mark: CellMark;
   readonly kind: MarkKind;
-  /** Lines that differ from before; 0 where the text does not. */
+  /** The number of changed lines; 0 if the text did not change. */
   readonly lines: number;
-  /** It was moved, too, or only. */
+  /** Whether it was moved, in addition or only. */
   readonly isMoved: boolean;
-  /** A person has changed the cell since, so that it cannot be reverted. */
+  /** The user has changed the cell since, so it cannot be reverted. */
   readonly isYours: boolean;
-  /** Of a deleted or moved cell: the cell under which it stood; null at the start of the notebook. */
+  /** For a deleted or moved cell: the cell that it was below; null at the start of the notebook. */
   readonly under: string | null;
 }
 
-/** The marks that there is something to say about, from the top of the notebook to its end. */
+/** The marks worth showing, from the top of the notebook to its end. */
 export function shownMarks(marks: readonly CellMark[], cells: readonly CellNow[]): ShownMark[] {
   const places = new Map(cells.map((cell, index) => [cell.id, index] as const));
   const shown = marks.flatMap(mark => {
@@ -42,7 +42,7 @@ export function shownMarks(marks: readonly CellMark[], cells: readonly CellNow[]
   });
 }
 
-/** How many lines were put in, taken out or changed; a line changed in place counts once. */
+/** How many lines were inserted, removed or changed; a line changed in place counts once. */
 export function changedLines(before: string, after: string): number {
   const lines = lineDiff(before, after);
   let count = 0;
@@ -87,7 +87,7 @@ function isText(cell: CellNow, text: { source: string; cellType: string }): bool
   return cell.source === text.source && cell.cellType === text.cellType;
 }
 
-/** Deleted cells come right behind the one that they stood under. */
+/** Deleted cells come right after the one that they were below. */
 function position(shown: ShownMark, places: ReadonlyMap<string, number>): number {
   if (shown.kind !== 'deleted') {
     return places.get(shown.mark.cellId) ?? 0;

@@ -1,6 +1,6 @@
 /**
- * What each turn of the session in front did to notebooks, and undoing it. It keeps nothing: the server says the same
- * again after a reload.
+ * What each turn of the current session did to notebooks, and undoing it. After a reload the server reports
+ * the same again.
  */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
@@ -12,7 +12,7 @@ import { ChangeFeed } from './change_feed';
 
 const TOGETHER_MS = 200;
 
-/** A turn with what goes on about it here: being undone, what came of it, why it was not done. */
+/** A turn and the state of its undo: in progress, its outcome, why it failed. */
 export interface TurnState {
   readonly turn: TurnInfo;
   readonly isBusy: boolean;
@@ -47,7 +47,7 @@ export class TurnChanges implements IDisposable {
     return this._feed.isDisposed;
   }
 
-  /** Look at this session from now on; null is one that the server does not know yet. */
+  /** Follows this session; null for one that the server doesn't know yet. */
   follow(sessionKey: string | null): void {
     if (sessionKey !== this._sessionKey) {
       this._sessionKey = sessionKey;
@@ -58,7 +58,7 @@ export class TurnChanges implements IDisposable {
     }
   }
 
-  /** By run; another object only where something about it is new. */
+  /** By run; a new object only if something about the turn has changed. */
   get turns(): ReadonlyMap<string, TurnState> {
     return this._states;
   }

@@ -1,4 +1,4 @@
-/** Below a turn that changed notebooks: how much it was, and the ways to look at it and to take it back. */
+/** Below a turn that changed notebooks: how much changed, and buttons to review and undo it. */
 import { memo } from 'react';
 
 import { leftWords, notebookWords, turnWords } from './mark_words';
@@ -6,7 +6,7 @@ import type { TurnState } from './turn_changes';
 import { useUi } from '../../shared/ui_context';
 
 export interface TurnActions {
-  /** Open the notebook at the first change. */
+  /** Opens the notebook at the first change. */
   review: (path: string) => void;
   undo: (runId: string) => void;
   putBack: (runId: string) => void;

@@ -1,4 +1,4 @@
-/** A conversation as Markdown, to paste somewhere else. */
+/** A conversation as Markdown, to paste elsewhere. */
 import { isRun } from '../chat/conversation';
 import type { Conversation, Part } from '../chat/conversation';
 
@@ -10,7 +10,7 @@ export function asMarkdown(items: Conversation): string {
     .join('\n\n');
 }
 
-/** Thoughts are no part of what was said. */
+/** Thoughts are not part of what was said. */
 function part(one: Part): string | string[] {
   switch (one.kind) {
     case 'thought':

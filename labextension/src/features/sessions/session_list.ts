@@ -1,4 +1,4 @@
-/** The sessions to choose from, newest first, as far as a search narrows them. */
+/** The sessions to choose from, newest first, filtered by a search. */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -26,12 +26,12 @@ export class SessionList implements IDisposable {
     return this._isLoading;
   }
 
-  /** What the sessions were searched for; null before the first answer. */
+  /** The query of the listed sessions; null before the first answer. */
   get query(): string | null {
     return this._query;
   }
 
-  /** What was searched for in vain, where the newest search has failed. */
+  /** The query that failed, if the newest search has failed. */
   get failed(): string | null {
     return this._failed;
   }
@@ -41,7 +41,7 @@ export class SessionList implements IDisposable {
     return this._note;
   }
 
-  /** False where there was no time to look through all that was said. */
+  /** False if the search ran out of time before it had covered everything. */
   get isWhole(): boolean {
     return this._isWhole;
   }
@@ -54,7 +54,7 @@ export class SessionList implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Read the first sessions that match; an answer to an older search is dropped. */
+  /** Reads the first matching sessions; drops the answer to an older search. */
   async load(query = '', limit = PAGE): Promise<void> {
     const turn = ++this._turn;
     this._isLoading = true;

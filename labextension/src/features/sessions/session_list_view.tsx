@@ -1,4 +1,4 @@
-/** All sessions, newest first, narrowed by a search; it lies over the conversation until one is chosen. */
+/** All sessions, newest first, filtered by a search; covers the conversation until one is chosen. */
 import { useEffect, useRef, useState } from 'react';
 
 import { ago } from '../../shared/relative_time';
@@ -15,14 +15,14 @@ interface SessionListViewProps {
   isLoading: boolean;
   /** What kept the search from being better. */
   note: string | null;
-  /** False where there was no time to look through all that was said. */
+  /** False if the search ran out of time before it had covered everything. */
   isWhole: boolean;
   problem: string | null;
   current: string | null;
   search: (query: string) => void;
-  /** What the sessions shown were searched for; null before there are any. */
+  /** The query of the listed sessions; null before there are any. */
   searched: string | null;
-  /** What was searched for in vain, where the newest search has failed. */
+  /** The query that failed, if the newest search has failed. */
   failed: string | null;
   open: (session: SessionInfo) => void;
   close: () => void;
@@ -57,7 +57,7 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
       aria-label={trans.__('Sessions')}
       onKeyDown={event => {
         if (event.nativeEvent.isComposing) {
-          return; // Escape ends the composition, arrows choose in it
+          return; // Escape ends the composition, and arrows choose within it
         }
         return event.key === 'Escape' ? close() : move(event);
       }}
@@ -93,7 +93,7 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
   );
 }
 
-/** What is to be known of the list as it is: that nothing was found, that there is more, how it was searched. */
+/** The state of the list: no results, more results, how it was searched. */
 function Standing(props: SessionListViewProps & { query: string }): JSX.Element {
   const { sessions, total, isLoading, note, isWhole, problem, search, query } = props;
   const { trans } = useUi();

@@ -1,8 +1,8 @@
-/** What stands in place of a conversation that could not be read: why, and the way on from there. */
+/** Shown instead of a conversation that could not be read: why, and what to do next. */
 import { useUi } from '../../shared/ui_context';
 
 interface SessionProblemProps {
-  /** The server does not have it any more, so that reading it again is no use. */
+  /** The server no longer has it, so reading it again is useless. */
   isGone: boolean;
   message: string;
   tryAgain: () => void;

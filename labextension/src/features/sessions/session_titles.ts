@@ -1,4 +1,4 @@
-/** How conversations are called, by their keys. It asks once for those that it does not know. */
+/** The titles of conversations, by key. Unknown ones are requested once. */
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { SocketClient } from '../../protocol/socket_client';
@@ -12,7 +12,7 @@ export class SessionTitles {
     return this._changed;
   }
 
-  /** Its title; null where it is not known, or not yet. */
+  /** Its title; null if it is unknown, or not known yet. */
   of(sessionKey: string): string | null {
     if (!this._titles.has(sessionKey)) {
       this._titles.set(sessionKey, null);
@@ -31,7 +31,7 @@ export class SessionTitles {
       sessions.forEach(({ sessionKey, title }) => this._titles.set(sessionKey, title || null));
       this._changed.emit();
     } catch {
-      // A version without a title still says where it comes from.
+      // Without a title, a version still says which conversation it comes from.
     } finally {
       this._isLoading = false;
     }

@@ -1,19 +1,19 @@
-/** What a person fills in for a skill: from the schema to texts, and from texts to values. It asks nobody. */
+/** What a user fills in for a skill: from the schema to texts, and from texts to values. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { SkillField } from '../../protocol/wire';
 
-/** What stands in a field: a checkbox holds a boolean, every other one text. */
+/** The contents of a field: a checkbox holds a boolean, every other field text. */
 export type Filled = string | boolean;
 export type FilledForm = Readonly<Record<string, Filled>>;
 export type Widget = 'text' | 'number' | 'checkbox' | 'select' | 'path' | 'json';
 
-/** A value, nothing (the cell's own default counts), or what is wrong. */
+/** A value, nothing (the cell's own default applies), or an error. */
 type Read = { value: unknown } | { absent: true } | { error: string };
 
 export interface ReadForm {
   values: Record<string, unknown>;
-  /** By the field's name. */
+  /** By field name. */
   errors: Record<string, string>;
 }
 
@@ -38,29 +38,29 @@ export function widgetOf(field: SkillField): Widget {
   }
 }
 
-/** What a select offers, as JSON; empty stands for "as the cell has it". */
+/** The options of a select, as JSON; empty stands for "as in the cell". */
 export function optionsOf(field: SkillField): string[] {
   const values: unknown[] = field.type === 'boolean' ? [true, false] : (field.choices ?? []);
   const known = [...values, ...(field.nullable ? [null] : [])].map(value => JSON.stringify(value));
   return field.hasDefault ? known : ['', ...known];
 }
 
-/** The form as it is before anybody has touched it. */
+/** The untouched form. */
 export function initialForm(fields: readonly SkillField[]): FilledForm {
   return Object.fromEntries(fields.map(field => [field.name, shown(field, field.default)]));
 }
 
-/** The beginning of what stands where Onyx took a secret out. */
+/** The beginning of the text that Onyx puts in place of a secret. */
 const REDACTED = '[redacted:';
 
-/** The form as a former run had it. */
+/** The form of an earlier run. */
 export function formOf(fields: readonly SkillField[], values: Readonly<Record<string, unknown>>): FilledForm {
   return Object.fromEntries(
     fields.map(field => [field.name, shown(field, field.name in values ? values[field.name] : field.default)])
   );
 }
 
-/** The values to run with: only what differs from the cell's own, so that its default stays its own. */
+/** The values to run with: only what differs from the cell's own, so that its defaults keep applying. */
 export function readForm(
   fields: readonly SkillField[],
   form: FilledForm,
@@ -138,7 +138,7 @@ function jsonOf(field: SkillField, text: string, trans: TranslationBundle): Read
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // Where any value will do, a word without quotes is that word.
+    // If any value is allowed, a word without quotes is that word.
     const mayBeText = field.type === 'any' || field.type === 'union';
     return mayBeText && !/^[[{"]/.test(text)
       ? { value: text }
@@ -194,7 +194,7 @@ function shown(field: SkillField, value: unknown): Filled {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Whether an item of a list can stand without quotes. */
+/** Whether a list item can be written without quotes. */
 function isPlain(item: unknown): boolean {
   return typeof item === 'number' || (typeof item === 'string' && /^[^\s,[\]"'][^,"]*$/.test(item));
 }

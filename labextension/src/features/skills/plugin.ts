@@ -1,4 +1,4 @@
-/** The skills panel, and the commands that lead to it. */
+/** The skills panel, and the commands that open it. */
 import { ILabShell, ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, ICommandPalette, MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
@@ -15,7 +15,7 @@ import { commandLabel } from '../../shared/command_label';
 import { showPanel } from '../../shared/show_panel';
 
 const Command = { open: 'onyx:skills', save: 'onyx:save-as-skill' };
-/** Of the workspace's plugin. */
+/** From the workspace plugin. */
 const OPEN_FILE = 'onyx:open-file';
 const SHOW_FILES = 'onyx:open-workspace';
 const ID = 'onyx-skills';

@@ -1,6 +1,7 @@
 /**
- * The question of a cell that waits for a yes to a skill. Whether it is open, what is asked and what becomes of an answer
- * is the server's to say: the output holds no more than an id, since any code in a kernel can write an output.
+ * The question of a cell that waits for consent to run a skill. Only the server says whether it is open, what
+ * is asked and what an answer does: the output holds just an id, since any code in a kernel can write an
+ * output.
  */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
@@ -33,12 +34,12 @@ export class SkillConsent implements IDisposable {
     return this.client.state === 'open';
   }
 
-  /** What the server said of it while it was open; null until then. */
+  /** What the server reported while it was open; null until then. */
   get question(): OpenQuestion | null {
     return this._question;
   }
 
-  /** null while it is open, and until one knows; nothing can be answered any more afterwards. */
+  /** null while it is open, and until known; afterwards it can no longer be answered. */
   get end(): QuestionEnd | null {
     return this._end;
   }
@@ -60,7 +61,7 @@ export class SkillConsent implements IDisposable {
     void this._load();
   }
 
-  /** The version with that hash may run from now on, and the cell goes on. */
+  /** Trusts the version with that hash, and the cell continues. */
   trust = (hash: string): Promise<void> => this._answer({ hash });
 
   refuse = (): Promise<void> => this._answer({});
@@ -88,7 +89,7 @@ export class SkillConsent implements IDisposable {
       await this._load();
       const isOther = given.hash !== undefined && given.hash !== this._question.detail.skill.hash;
       if (!this._end && !isOther) {
-        this._say((error as Error).message); // of another version by now the card itself says so
+        this._say((error as Error).message); // if the version has changed, the card itself says so
       }
     }
   }
@@ -119,7 +120,7 @@ export class SkillConsent implements IDisposable {
   }
 
   private _finish(end: QuestionEnd): void {
-    this._turn += 1; // what is still on its way is from before
+    this._turn += 1; // answers still in progress are outdated
     this._end = end;
     this._say(null);
   }

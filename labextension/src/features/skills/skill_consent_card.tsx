@@ -1,4 +1,6 @@
-/** A skill that waits below the cell that wants to run it: what it is, and a yes or a no; then how that ended. */
+/**
+ * A skill that waits below the cell that wants to run it: what it is, and a yes or a no; then the outcome.
+ */
 import type { OpenQuestion, QuestionEnd } from './skill_consent';
 import { SkillTrust } from './skill_trust';
 import { TimeLeft } from '../approvals/time_left';
@@ -31,7 +33,7 @@ export function SkillConsentCard(props: SkillConsentCardProps): JSX.Element {
     );
   }
   return (
-    // Enter and Escape are the card's and not the notebook's.
+    // Enter and Escape belong to the card, not to the notebook.
     <div className="onyx-CellTurn" data-onyx="skill-consent" data-lm-suppress-shortcuts>
       {question && skill && (
         <div className="onyx-CellSkill">

@@ -1,4 +1,4 @@
-/** One skill: what it is and needs, trust, its form, the run in view, earlier runs, and its text. */
+/** One skill: what it is and needs, trust, its form, the open run, earlier runs, and its text. */
 import { useState } from 'react';
 
 import { formOf } from './form_values';
@@ -144,7 +144,10 @@ function kindName(kind: SkillInfo['kind'], trans: Ui['trans']): string {
   }
 }
 
-/** Instructions are what a text skill is; of a notebook they and its cells are there for who wants to know. */
+/**
+ * A text skill is its instructions; for a notebook, the instructions and cells are there for those who want
+ * to know.
+ */
 function Texts({ skill, detail }: { skill: SkillInfo; detail: SkillDetail | null }): JSX.Element | null {
   const { trans } = useUi();
   if (!detail || skill.state === 'untrusted') {

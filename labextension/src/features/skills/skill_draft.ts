@@ -1,4 +1,4 @@
-/** A skill that is to be made of a notebook: what is proposed, what a person makes of it, and saving it. */
+/** A skill to be made from a notebook: the proposal, the user's edits, and saving it. */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -24,12 +24,12 @@ export class SkillDraft implements IDisposable {
     return this._changed;
   }
 
-  /** null while nobody is making one, and while the proposal is on its way. */
+  /** null while none is being made, and while the proposal is in progress. */
   get draft(): Draft | null {
     return this._draft;
   }
 
-  /** The notebook that it is made of, from the moment it was asked for. */
+  /** The notebook that it is made from, from the moment of the request. */
   get path(): string | null {
     return this._path;
   }
@@ -39,7 +39,7 @@ export class SkillDraft implements IDisposable {
     return this._hint;
   }
 
-  /** By field; what belongs to none stands under `''`. */
+  /** By field; an error that belongs to none is under `''`. */
   get errors(): Readonly<Record<string, string>> {
     return this._errors;
   }
@@ -84,7 +84,7 @@ export class SkillDraft implements IDisposable {
     this._emit();
   }
 
-  /** The skill as it was saved; null where something is to be mended first. */
+  /** The saved skill; null if something must be corrected first. */
   async save(): Promise<SkillInfo | null> {
     const { _draft: draft } = this;
     if (!draft || this._isSaving) {

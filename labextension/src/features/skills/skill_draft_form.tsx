@@ -1,4 +1,4 @@
-/** Saving a notebook as a skill: what is proposed, to be edited, with errors where they belong. */
+/** Saves a notebook as a skill: the proposal as a form, with errors where they belong. */
 import { useId } from 'react';
 import type { ReactNode } from 'react';
 
@@ -12,7 +12,7 @@ interface SkillDraftFormProps {
   draft: Draft | null;
   hint: string | null;
   errors: Readonly<Record<string, string>>;
-  /** Whether there is a skill of that name in that place. */
+  /** Whether that place already has a skill of that name. */
   isTaken: boolean;
   isSaving: boolean;
   change: (values: Partial<Omit<Draft, 'path'>>) => void;

@@ -1,4 +1,7 @@
-/** The form of a notebook skill, made from its parameters cell: defaults shown, comments as help, errors in place. */
+/**
+ * The form of a notebook skill, made from its parameters cell: defaults shown, comments as help, errors in
+ * place.
+ */
 import { useEffect, useId, useMemo, useState } from 'react';
 import type { FormEvent } from 'react';
 
@@ -7,16 +10,16 @@ import type { Filled, FilledForm } from './form_values';
 import type { SkillField } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
 
-/** Names of files that begin like this. */
+/** File names that begin with the text. */
 export type CompletePath = (text: string) => Promise<readonly string[]>;
 
 interface SkillFormProps {
   fields: readonly SkillField[];
-  /** What stands in it at first: of a former run, else the cell's own. */
+  /** The initial contents: of an earlier run, else the cell's own. */
   filled: FilledForm | null;
   /** Where paths begin, in words. */
   place: string;
-  /** Why it cannot run now; empty where it can. */
+  /** Why it cannot run now; empty if it can. */
   blocked: string;
   isRunning: boolean;
   complete: CompletePath;
@@ -29,7 +32,7 @@ export function SkillForm(props: SkillFormProps): JSX.Element {
   const { trans } = useUi();
   const [form, setForm] = useState(() => filled ?? initialForm(fields));
   const [wasTried, setWasTried] = useState(false);
-  // A list that was read anew has the same fields again: what was typed stays.
+  // A list that is read again has the same fields: what was typed stays.
   const known = JSON.stringify(fields);
   useEffect(() => {
     setForm(filled ?? initialForm(fields));
@@ -243,7 +246,7 @@ function PathInput({ shared, text, placeholder, complete, change }: PathInputPro
   );
 }
 
-/** A choice as people read it: without the quotes of JSON. */
+/** An option in readable form: without the quotes of JSON. */
 function optionText(option: string, nothing: string, none: string): string {
   if (option === '') {
     return nothing;

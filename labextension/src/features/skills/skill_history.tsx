@@ -1,4 +1,4 @@
-/** Earlier runs of a skill, one line each: with what, how it ended, when, by whom. */
+/** Earlier runs of a skill, one line each: parameters, outcome, when, by whom. */
 import { ago } from '../../shared/relative_time';
 import type { SkillRunInfo } from '../../protocol/wire';
 import { statusName } from './skill_run_view';
@@ -49,7 +49,7 @@ function valuesOf(run: SkillRunInfo, trans: Ui['trans']): string {
   return words.join(', ') || trans.__('as it is');
 }
 
-/** `user:Ada` and `agent:main` as people say it; one's own runs say nothing. */
+/** `user:Ada` and `agent:main` in readable form; empty for one's own runs. */
 function personOf(run: SkillRunInfo, trans: Ui['trans']): string {
   return run.by.startsWith('agent:') ? trans.__('by the agent') : '';
 }

@@ -1,4 +1,4 @@
-/** Every skill by its place, with what keeps it from being used; arrow keys move through it. */
+/** All skills by place, with what prevents their use; arrow keys move through the list. */
 import { useState } from 'react';
 
 import type { SkillInfo } from '../../protocol/wire';
@@ -88,7 +88,7 @@ export function sourceName(source: SkillInfo['source'], trans: Ui['trans']): str
   return names[source];
 }
 
-/** What keeps it from being used, in a word or two; empty where nothing does. */
+/** What prevents its use, in a word or two; empty if nothing does. */
 function stateName(skill: SkillInfo, trans: Ui['trans']): string {
   switch (skill.state) {
     case 'untrusted':

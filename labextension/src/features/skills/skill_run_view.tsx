@@ -1,4 +1,4 @@
-/** One run of a skill: how far it is, how it ended, what it gave, and the way to its executed copy. */
+/** One run of a skill: its progress, outcome and result, and a link to its executed copy. */
 import { memo, useEffect, useRef } from 'react';
 
 import { ago } from '../../shared/relative_time';
@@ -11,7 +11,7 @@ import type { Ui } from '../../shared/ui_context';
 
 interface SkillRunViewProps {
   run: SkillRunInfo;
-  /** null while it goes on, and until it is read. */
+  /** null while it is running, and until it is read. */
   result: SkillResult | null;
 }
 
@@ -20,7 +20,7 @@ export const SkillRunView = memo(function SkillRunView({ run, result }: SkillRun
   const { copyPath } = run;
   const node = useRef<HTMLElement>(null);
   const isRunning = run.status === 'running';
-  // Who has just pressed Run sees that it goes on, however long the form is.
+  // After Run is pressed the progress must be visible, however long the form is.
   useEffect(() => {
     if (isRunning) {
       node.current?.scrollIntoView({ block: 'nearest' });

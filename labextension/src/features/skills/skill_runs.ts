@@ -1,4 +1,4 @@
-/** Runs of one skill: those that were, the one that is looked at, how far it is and what came of it. */
+/** Runs of one skill: earlier ones, and the open one with its progress and result. */
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
@@ -18,17 +18,17 @@ export class SkillRuns implements IDisposable {
     return this._changed;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   get runs(): readonly SkillRunInfo[] {
     return this._runs;
   }
 
-  /** The run that is looked at. */
+  /** The open run. */
   get current(): SkillRunInfo | null {
     return this._runs.find(run => run.runId === this._currentId) ?? null;
   }
 
-  /** What came of it; null while it goes on, and until it is read. */
+  /** Its result; null while it is running, and until it is read. */
   get result(): SkillResult | null {
     return this._result?.run.runId === this._currentId ? this._result : null;
   }
@@ -46,7 +46,7 @@ export class SkillRuns implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Look at the runs of this skill; the newest one is in view. */
+  /** Shows the runs of this skill and opens the newest. */
   show(skill: string | null): void {
     if (skill === this._skill) {
       return;
@@ -60,7 +60,7 @@ export class SkillRuns implements IDisposable {
     void this._load();
   }
 
-  /** Look at this run. */
+  /** Opens this run. */
   open(runId: string | null): void {
     this._currentId = runId;
     this._problem = null;
@@ -68,7 +68,7 @@ export class SkillRuns implements IDisposable {
     void this._loadResult();
   }
 
-  /** `path` is the notebook or folder from which paths begin. */
+  /** `path` is the notebook or folder that paths are relative to. */
   async start(parameters: Record<string, unknown>, path: string | null): Promise<void> {
     const name = this._skill;
     if (name === null || this._isStarting) {

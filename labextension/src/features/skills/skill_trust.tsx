@@ -1,4 +1,4 @@
-/** What one trusts: the whole text of a new skill, or what changed in one that was trusted before. */
+/** What a user trusts: the whole text of a new skill, or the changes since it was last trusted. */
 import { useEffect, useState } from 'react';
 
 import { cautionsIn } from '../../shared/visible_characters';
@@ -9,20 +9,21 @@ import { useUi } from '../../shared/ui_context';
 import { VisibleText } from '../../shared/visible_text';
 
 interface SkillTrustProps {
-  /** null while it is read, or where it could not be. */
+  /** null while it is being read, or if it could not be. */
   detail: SkillDetail | null;
   isReading?: boolean;
   online: boolean;
-  /** The version with this hash, which is the one that is shown. */
+  /** Trusts the version with this hash, which is the one shown. */
   trust: (hash: string) => Promise<void>;
-  /** Where it is to run at once: what a no does. */
+  /** If it is to run at once: what a no does. */
   refuse?: () => Promise<void>;
 }
 
 export function SkillTrust({ detail, isReading, online, trust, refuse }: SkillTrustProps): JSX.Element {
   const { trans } = useUi();
   const [isBusy, setIsBusy] = useState(false);
-  // What one reads stays as it is: another version comes only after a click, so that no yes is for a text not seen.
+  // The displayed text stays put: a newer version appears only after a click, so that no unseen text is
+  // trusted.
   const [shown, setShown] = useState(detail);
   const isOther = shown?.skill.id !== detail?.skill.id;
   useEffect(() => {

@@ -1,10 +1,10 @@
-/** The skills of this server, the one that is looked at, and trusting it. It runs none. */
+/** The skills of this server, the open one, and trusting it. */
 import type { EventFrame } from '../../protocol/frames';
 import type { SkillDetail, SkillInfo } from '../../protocol/wire';
 import { LiveList } from '../../shared/live_list';
 
 export class Skills extends LiveList {
-  /** In the order of precedence; null before they were read. */
+  /** In order of precedence; null until read. */
   get skills(): readonly SkillInfo[] | null {
     return this._skills;
   }
@@ -13,12 +13,12 @@ export class Skills extends LiveList {
     return this._leftOut;
   }
 
-  /** The skill that is looked at, as the list has it now. */
+  /** The open skill, as the list has it now. */
   get selected(): SkillInfo | null {
     return this._skills?.find(skill => skill.id === this._selectedId) ?? null;
   }
 
-  /** Its text, instructions and what changed; null until they are there. */
+  /** Its text, instructions and changes; null until they are there. */
   get detail(): SkillDetail | null {
     return this._detail?.skill.id === this._selectedId ? this._detail : null;
   }
@@ -34,14 +34,14 @@ export class Skills extends LiveList {
     this._selectedId = id;
     this._detail = null;
     this._detailProblem = null;
-    this.dismissRefusal(); // it was about another one
+    this.dismissRefusal(); // it was about another skill
     this.emit();
     if (id !== null) {
       void this.load();
     }
   }
 
-  /** The version with that hash, which was shown, may run from now on. */
+  /** Trusts the version with that hash, which was shown. */
   async trust(hash: string): Promise<void> {
     const shown = this.detail;
     if (!shown) {
@@ -52,7 +52,7 @@ export class Skills extends LiveList {
     await this.load();
   }
 
-  /** The list and the detail are of one reading, so that neither is older than the other. */
+  /** The list and the detail come from one reading, so neither is older than the other. */
   protected async read(): Promise<() => void> {
     const { skills, leftOut } = await this.client.request('skills.list', {});
     const selected = skills.find(skill => skill.id === this._selectedId);
@@ -69,7 +69,7 @@ export class Skills extends LiveList {
     return frame.event === 'skills.updated';
   }
 
-  /** A skill that cannot be read keeps no other from being listed. */
+  /** A skill that cannot be read doesn't block the others. */
   private async _read({ name, id }: SkillInfo): Promise<[SkillDetail, null] | [null, string]> {
     try {
       return [await this.client.request('skills.get', { name, id }), null];

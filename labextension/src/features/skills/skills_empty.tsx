@@ -1,8 +1,8 @@
-/** The detail's place while no skill is chosen: what skills are, and how one gets the first. */
+/** Shown while no skill is chosen: what skills are, and how to get the first one. */
 import { useUi } from '../../shared/ui_context';
 
 interface SkillsEmptyProps {
-  /** null where there is no notebook in front. */
+  /** null if there is no notebook in front. */
   notebook: string | null;
   saveNotebook: () => void;
 }

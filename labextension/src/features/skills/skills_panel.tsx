@@ -1,4 +1,4 @@
-/** The skills as a panel of the main area: models on one side, plain components on the other. */
+/** The skills as a panel of the main area: connects the models to the components. */
 import { PathExt } from '@jupyterlab/coreutils';
 import type { Contents } from '@jupyterlab/services';
 import { ReactWidget, folderIcon, saveIcon } from '@jupyterlab/ui-components';
@@ -40,7 +40,7 @@ export class SkillsPanel extends ReactWidget {
     this.node.dataset.onyx = 'skills-panel';
   }
 
-  /** Files may have changed while nobody looked. */
+  /** Files may have changed while the panel was hidden. */
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
     void this.props.skills.load();
@@ -186,7 +186,7 @@ function DraftPart({ skills, draft }: SkillsPanelProps): JSX.Element {
   );
 }
 
-/** The files and folders that a path could go on with; none where there is no such folder. */
+/** The files and folders that could complete a path; none if there is no such folder. */
 async function namesLike(
   contents: Pick<Contents.IManager, 'get'>,
   folder: string,

@@ -1,4 +1,4 @@
-/** Onyx's own files as a drive of JupyterLab's contents, and how their paths are written. It shows nothing itself. */
+/** Onyx's own files as a drive of JupyterLab's contents, and the format of their paths. */
 import { URLExt } from '@jupyterlab/coreutils';
 import { Drive } from '@jupyterlab/services';
 import type { ServerConnection } from '@jupyterlab/services';
@@ -14,7 +14,7 @@ export class OnyxDrive extends Drive {
     super({ name: DRIVE_NAME, apiEndpoint: CONTENTS, serverSettings });
   }
 
-  /** As for the server's own files, from the drive's address. */
+  /** As for the server's own files, but from the drive's address. */
   override async getDownloadUrl(localPath: string): Promise<string> {
     const url = new URL(await super.getDownloadUrl(localPath));
     const { baseUrl } = this.serverSettings;
@@ -25,8 +25,8 @@ export class OnyxDrive extends Drive {
 }
 
 /**
- * The path by which JupyterLab opens what a tool calls by `path`: `onyx:` in front means the workspace of that agent.
- * null for what is no path of the file browser.
+ * The path with which JupyterLab opens a tool's `path`: the prefix `onyx:` means that agent's workspace. null
+ * if it is not a path of the file browser.
  */
 export function browserPath(path: string, agentId: string | null | undefined): string | null {
   if (path.startsWith(AGENTS_OWN)) {
@@ -37,7 +37,10 @@ export function browserPath(path: string, agentId: string | null | undefined): s
   return path === '' || path.startsWith('/') ? null : path;
 }
 
-/** A memory file's path as a tool would call it, by which it can be opened: `shared/` is a folder of the drive. */
+/**
+ * A memory file's path as a tool would write it, so that it can be opened: `shared/` is a folder of the
+ * drive.
+ */
 export function memoryDrivePath(path: string, agentId: string | null): string {
   const own = browserPath(`${AGENTS_OWN}${path}`, agentId) ?? path;
   return path.startsWith('shared/') ? `${DRIVE_NAME}:${path}` : own;

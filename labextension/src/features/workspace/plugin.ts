@@ -1,4 +1,7 @@
-/** Onyx's own files in the left sidebar: workspaces, shared files, skills and executed copies, with Jupyter's editors. */
+/**
+ * Onyx's own files in the left sidebar: workspaces, shared files, skills and executed copies, with Jupyter's
+ * editors.
+ */
 import { ILayoutRestorer } from '@jupyterlab/application';
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
@@ -16,10 +19,10 @@ import { onyxFilesIcon } from '../../shared/onyx_icon';
 
 const Command = { show: 'onyx:open-workspace', openFile: 'onyx:open-file' };
 const ID = 'onyx-files';
-/** After these there may be files that were not there before. */
+/** These events may create files. */
 const CHANGES = new Set(['tool.finished', 'skills.run_started', 'skills.run_finished', 'skills.updated']);
 
-/** The drive comes first and needs nothing, so that notebooks of it are there again after a reload. */
+/** The drive loads first and needs nothing, so that its notebooks are restored after a reload. */
 export const drivePlugin: JupyterFrontEndPlugin<void> = {
   id: 'onyx-jupyter:drive',
   description: "Onyx's own files as a drive.",
@@ -66,7 +69,7 @@ export const workspacePlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Opens what a tool or a skill calls by its own path. */
+/** Opens what a tool or a skill refers to by its own path. */
 function addOpenFile(app: JupyterFrontEnd, trans: TranslationBundle): void {
   app.commands.addCommand(Command.openFile, {
     label: trans.__('Open file'),
@@ -102,7 +105,7 @@ function createBrowser(
     'refresh',
     button(refreshIcon, trans.__('Refresh'), () => void browser.model.refresh())
   );
-  // Nothing can be made beside the folders of the drive.
+  // Nothing can be created beside the folders of the drive.
   const follow = () => making.forEach(widget => (widget.enabled = !isTop()));
   browser.model.pathChanged.connect(follow);
   follow();
@@ -120,7 +123,7 @@ async function make(browser: FileBrowser, type: 'file' | 'directory'): Promise<v
   await browser.rename();
 }
 
-/** What the agent writes is seen at once, not only when the listing is read the next time. */
+/** Shows the agent's changes at once, not only when the listing is next read. */
 function keepCurrent(browser: FileBrowser, client: SocketClient): void {
   const refresh = new Debounced(() => {
     if (browser.isVisible && !browser.isDisposed) {
