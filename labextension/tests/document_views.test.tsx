@@ -120,7 +120,7 @@ describe('the group of documents', () => {
   it('says why a file was not uploaded', async () => {
     const refused = { maxBytes: 50_000_000 };
     await group({ uploads: [{ id: 1, name: 'big.pdf', isSending: false, refused }] });
-    expect(part('document-upload')?.textContent).toContain('It has more than 50 MB.');
+    expect(part('document-upload')?.textContent).toContain('It is larger than 50 MB.');
     expect(part('documents-empty')).toBeNull();
   });
 

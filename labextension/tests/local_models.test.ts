@@ -100,7 +100,7 @@ describe('in words', () => {
     ],
     [{ state: 'fetching', doneBytes: 1_117_320_768 }, 'Checking the file…'],
     [{ state: 'paused', doneBytes: 1_117_320_767 }, 'Paused at 99 % · 1.12 GB of 1.12 GB'],
-    [{ state: 'ready', shared: true }, 'Ready, for everybody on this installation'],
+    [{ state: 'ready', shared: true }, 'Ready, for everyone on this installation'],
     [{ state: 'failed' }, 'Could not be fetched']
   ] as Array<[Partial<LocalModelInfo>, string]>)('%o', (more, words) => {
     expect(stateWords(localModel(more), trans)).toBe(words);

@@ -136,7 +136,7 @@ it('of a changed one shows what changed, and all of it on demand', async () => {
 it('of one whose line ends alone changed shows all, and says so', async () => {
   await notice(file('Be kind.', { state: 'changed', diff: null }));
   await click('show');
-  expect(host.textContent).toContain('No line has changed');
+  expect(host.textContent).toContain('No lines changed');
   expect(hook('source')?.textContent).toBe('Be kind.');
 });
 

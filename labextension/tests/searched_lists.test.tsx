@@ -111,14 +111,18 @@ describe('the search of memory', () => {
     const told = async (filter: MemoryFilter) => {
       await list({ filter });
       const { disabled, title } = hook('memory-since') as HTMLSelectElement;
-      return [disabled, title.includes('Facts are searched by no date'), hook('memory-undated')?.textContent];
+      return [
+        disabled,
+        title.includes('Date filters don’t apply to facts'),
+        hook('memory-undated')?.textContent
+      ];
     };
     expect(await told({ where: 'all', lastDays: null })).toEqual([false, false, undefined]);
     expect(await told({ where: 'all', lastDays: 7 })).toEqual([
-      ...[false, false, 'What has no date is left out: facts, MEMORY.md and the like.']
+      ...[false, false, 'Facts and files without a date, such as MEMORY.md, are left out.']
     ]);
     expect(await told({ where: 'files', lastDays: 7 })).toEqual([
-      ...[false, false, 'What has no date is left out: MEMORY.md and the like.']
+      ...[false, false, 'Files without a date, such as MEMORY.md, are left out.']
     ]);
     expect(await told({ where: 'conversations', lastDays: 7 })).toEqual([false, false, undefined]);
     expect(await told({ where: 'facts', lastDays: null })).toEqual([true, true, undefined]);

@@ -73,7 +73,7 @@ describe('marks as a notebook shows them', () => {
 
   it('cannot be reverted while the turn goes on', () => {
     const [shown] = shownMarks([{ ...edited, working: true }], cells(['a', 'x = 2']));
-    expect(whyNot(shown, trans)).toContain('still works');
+    expect(whyNot(shown, trans)).toContain('still working');
   });
 });
 

@@ -63,8 +63,8 @@ it('takes no answer while the connection is away', async () => {
 it.each([
   ['trusted', 'count Trusted. It starts.'],
   ['declined', 'count Not trusted, so it was not run.'],
-  ['expired', 'count Nobody answered in time, so it was not run.'],
-  ['gone', 'count This question is no longer open. Run the cell again to be asked anew.'],
+  ['expired', 'count No one answered in time, so it was not run.'],
+  ['gone', 'count This question is no longer open. Run the cell again to be asked again.'],
   ['unusable', 'count It cannot be run. There is no pandas.']
 ] as const)('folds to one line when it is over: %s', async (outcome, words) => {
   await draw({ question: QUESTION });
@@ -75,6 +75,6 @@ it.each([
 it('needs no name for one that nobody knows', async () => {
   await draw({ end: { outcome: 'gone' } });
   expect(host.textContent?.trim()).toBe(
-    'This question is no longer open. Run the cell again to be asked anew.'
+    'This question is no longer open. Run the cell again to be asked again.'
   );
 });

@@ -56,12 +56,12 @@ describe('a form made from a parameters cell', () => {
 
   it('runs nothing with the mark of a secret that was taken out of a former run', () => {
     const filled = 'postgres://ada:[redacted:url-password]@db/prod';
-    expect(read(field({ type: 'string' }), filled)).toContain('Type the value again');
+    expect(read(field({ type: 'string' }), filled)).toContain('Enter the value again');
   });
 
   it('asks for what is needed, and leaves to the cell what only the cell can give', () => {
-    expect(read(field({ type: 'path', required: true }), ' ')).toBe('This is needed.');
-    expect(read(field({ type: 'string', required: true }), '')).toBe('This is needed.');
+    expect(read(field({ type: 'path', required: true }), ' ')).toBe('Required.');
+    expect(read(field({ type: 'string', required: true }), '')).toBe('Required.');
     expect(read(field({ type: 'string', defaultText: 'os.getcwd()' }), '')).toBe('left out');
     expect(read(field({ type: 'string', hasDefault: true, default: 'a' }), '')).toEqual({ value: '' });
     expect(read(field({ type: 'string', hasDefault: true, default: 'a' }), ' b ')).toEqual({ value: ' b ' });
@@ -71,13 +71,13 @@ describe('a form made from a parameters cell', () => {
     const list = field({ type: 'array', itemType: 'string', hasDefault: true, default: [] });
     expect(read(list, 'a, b ,')).toEqual({ value: ['a', 'b'] });
     expect(read(list, '["a, b"]')).toEqual({ value: ['a, b'] });
-    expect(read(list, '["a"')).toMatch(/^This is no JSON/);
+    expect(read(list, '["a"')).toMatch(/^This isn’t valid JSON/);
     expect(read(field({ type: 'array', itemType: 'integer' }), '1, 2')).toEqual({ value: [1, 2] });
     expect(read(field({ type: 'array', itemType: 'integer' }), '1, x')).toBe('Give a number.');
     expect(read(field({ type: 'object' }), '{"a": [1]}')).toEqual({ value: { a: [1] } });
     expect(read(field({ type: 'object' }), '[1]')).toBe('Give an object, such as {"a": 1}.');
     expect(read(field({ type: 'any' }), 'word')).toEqual({ value: 'word' });
-    expect(read(field({ type: 'any' }), '{"a":')).toMatch(/^This is no JSON/);
+    expect(read(field({ type: 'any' }), '{"a":')).toMatch(/^This isn’t valid JSON/);
   });
 
   it('offers the choices, and none where there may be none', () => {
@@ -92,7 +92,7 @@ describe('a form made from a parameters cell', () => {
     expect(read(choice, '2')).toEqual({ value: 2 });
     expect(read(choice, 'null')).toEqual({ value: null });
     expect(optionsOf(field({ type: 'boolean', required: true }))).toEqual(['', 'true', 'false']);
-    expect(read(field({ type: 'boolean', required: true }), '')).toBe('This is needed.');
+    expect(read(field({ type: 'boolean', required: true }), '')).toBe('Required.');
     expect(read(field({ type: 'boolean', required: true }), 'false')).toEqual({ value: false });
     expect(read(field({ type: 'boolean', hasDefault: true, default: true }), false)).toEqual({
       value: false

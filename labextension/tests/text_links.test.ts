@@ -23,7 +23,7 @@ test('a cell that is named leads to its notebook: by its id, or to what stands t
   const links = linked({ path: 'sub/a.ipynb', cellIds: ['a1', 'a2'] }, { showCell });
   expect(links.map(link => [link.textContent, link.title])).toEqual([
     ['cell 2', 'Show it in sub/a.ipynb'],
-    ['cell 3', 'Show what is cell 3 of sub/a.ipynb now'],
+    ['cell 3', 'Show what is now cell 3 of sub/a.ipynb'],
     ['cell 2', 'Show it in sub/a.ipynb']
   ]);
   links.forEach(link => link.click());

@@ -104,7 +104,7 @@ it('while the model thinks the line says so, stays as open as it was, and grows'
 it('a thought of which nothing can be shown yet says so when it is opened', async () => {
   await draw([thought('')], 'running');
   await act(async () => button().click());
-  expect(find('thought-text')!.textContent).toBe('Nothing can be shown of it yet.');
+  expect(find('thought-text')!.textContent).toBe('Nothing to show yet.');
 });
 
 it('a thought whose end nobody saw has no time', async () => {

@@ -40,7 +40,7 @@ it('tells in one notice what was not added while nobody saw it, until it is dism
   await fail('The disk is full.');
   expect([...notices.values()]).toEqual(['Onyx cannot add “a”. The disk is full.']);
   await fail('The disk is full.');
-  expect([...notices.values()]).toEqual(['2 files were not added to what Onyx finds.']);
+  expect([...notices.values()]).toEqual(['2 files were not added to Onyx’s knowledge.']);
   uploads.refused.forEach(({ id }) => uploads.drop(id));
   expect([...notices.values()]).toEqual([]);
 });

@@ -107,8 +107,8 @@ it('a card marks its title, code and path, says so, and is allowed once alone', 
   await draw(card);
   expect(all('character-mark').map(mark => mark.dataset.character)).toEqual(['U+202E', 'U+200B', 'U+202E']);
   expect(all('caution').map(line => line.textContent)).toEqual([
-    'Holds what looks like a secret. You see all of it; the conversation and the model get it hidden.',
-    'Holds invisible characters, shown as marks.'
+    'Contains what looks like a secret. You see all of it; the conversation and the model don’t.',
+    'Contains invisible characters, shown as marks.'
   ]);
   expect(hook('approve-session')).toBeUndefined();
   expect(hook('approve-always')).toBeUndefined();

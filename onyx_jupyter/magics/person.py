@@ -21,9 +21,9 @@ NO_INPUT = (
 _TRIES = 3
 _SHOWN_FIRST = ("command", "source", "newSource", "diff", "content", "url", "query", "message", "text")
 _CAUTIONS = {
-    "secret": "Holds what looks like a secret. You see all of it; the conversation and the model get it hidden.",
-    "invisible": "Holds invisible characters, shown as marks.",
-    "look_alike": "Holds characters that look like others, shown as marks.",
+    "secret": "Contains what looks like a secret. You see all of it; the conversation and the model don’t.",
+    "invisible": "Contains invisible characters, shown as marks.",
+    "look_alike": "Contains look-alike characters, shown as marks.",
 }
 _NEEDS_BLOCK = re.compile(r"\n|  |^\s|\s$")  # Markdown would not show it unchanged
 _LANGUAGES = {"command": "bash", "source": "python", "diff": "diff"}

@@ -11,7 +11,7 @@ from tests.e2e.stage import Stage
 
 def open_grants(sidebar: Sidebar) -> None:
     sidebar.hook("menu").click()
-    sidebar.page.get_by_role("menuitem", name="Allowed for good…").click()
+    sidebar.page.get_by_role("menuitem", name="Always allowed…").click()
     expect(sidebar.hook("grants-panel")).to_be_visible()
 
 

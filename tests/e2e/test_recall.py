@@ -47,7 +47,7 @@ def test_a_note_that_answers_goes_along_and_again_once_it_was_corrected(
     sidebar, _ = tabs.open(lab, lab.notebook(f"{name}.ipynb").name, name)
     panel = MemoryPanel(sidebar.page)
     panel.show()
-    expect(panel.hook("memory-status")).to_contain_text("Search finds meaning and words")
+    expect(panel.hook("memory-status")).to_contain_text("Search by meaning and keywords")
 
     line = recalled(sidebar, stage, 1)
     expect(line).to_have_text(re.compile(r"^memory · MEMORY\.md:\d"))

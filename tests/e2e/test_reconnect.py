@@ -27,7 +27,7 @@ def test_message_typed_offline_waits_and_goes_out_once(
     sidebar.input.fill("Second question")
     sidebar.hook("send").click()
     expect(sidebar.said.last).to_have_attribute("data-delivery", "waiting")
-    expect(sidebar.said.last).to_contain_text("Goes when the connection is back")
+    expect(sidebar.said.last).to_contain_text("Will be sent when the connection is back")
     assert len(stage.asked) == 1
 
     mortal_lab.start()

@@ -82,7 +82,7 @@ def test_a_question_goes_on_in_a_new_session_where_the_old_one_is_gone(
     sidebar.page.reload()
 
     problem = sidebar.hook("session-problem")
-    expect(problem).to_contain_text("not here any more")
+    expect(problem).to_contain_text("no longer exists")
     expect(problem.get_by_role("button")).to_have_text(["New session", "All sessions"])
     sidebar.ask("How old are violins?")
     expect(sidebar.answers).to_have_text(["About violins."])

@@ -29,7 +29,7 @@ def test_message_during_a_command_joins_after_it_in_both_tabs_and_skips_the_rest
     expect(sidebar.card("exec").first).to_have_attribute("data-status", "running")
 
     sidebar.input.fill("Rather a table")
-    expect(sidebar.hook("send")).to_have_attribute("title", "Send: taken into account after the current step (Enter)")
+    expect(sidebar.hook("send")).to_have_attribute("title", "Send: considered after the current step (Enter)")
     sidebar.input.press("Enter")
     expect(sidebar.hook("waits")).to_have_text("Joins after the current step")
     # The other tab has the session's name only once it is opened there.
@@ -96,7 +96,7 @@ def test_stop_leaves_the_message_that_had_not_joined_to_the_next_one(
     expect(sidebar.hook("waits")).to_have_attribute("data-waits", "joins")
     sidebar.hook("stop").click()
     sidebar.wait_for_end("aborted")
-    expect(sidebar.hook("waits")).to_have_text("Not read yet: goes along with your next message")
+    expect(sidebar.hook("waits")).to_have_text("Not read yet: attached to your next message")
     assert len(stage.asked) == 1
     sidebar.page.reload()
     sidebar.show()

@@ -36,7 +36,7 @@ def test_code_between_the_lines_of_a_key_stands_in_the_card_and_runs_once(
     stage.play([Call("notebook_run_cell", {"path": f"{name}.ipynb", "cellId": "cell-1"})], "It ran.")
     sidebar.ask("Run it")
     assert sidebar.hook("approval-source").text_content() == source
-    expect(sidebar.hook("caution")).to_contain_text("You see all of it; the conversation and the model get it hidden.")
+    expect(sidebar.hook("caution")).to_contain_text("You see all of it; the conversation and the model don’t.")
     expect(sidebar.hook("always-blocked")).to_contain_text(ONLY_ONCE)
     expect(sidebar.hook("approve-always")).to_have_count(0)
     expect(sidebar.hook("approve-session")).to_have_count(0)
@@ -80,7 +80,7 @@ def test_what_nobody_would_see_stands_as_a_mark(
     expect(marks).to_have_text(["U+000D", "\u0430", "U+202E"])
     expect(marks.last).to_have_attribute("aria-label", "right-to-left override (U+202E)")
     expect(sidebar.hook("caution")).to_have_text(
-        ["Holds invisible characters, shown as marks.", "Holds characters that look like others, shown as marks."]
+        ["Contains invisible characters, shown as marks.", "Contains look-alike characters, shown as marks."]
     )
     expect(sidebar.hook("approve-always")).to_have_count(0)
     shot(sidebar, f"command-{light}")

@@ -69,7 +69,7 @@ function cellLinks({ trans, showCell }: Ui, { path, cellIds }: TargetNotebook): 
       const cellId = cellIds[number - 1];
       const title = cellId
         ? trans.__('Show it in %1', path)
-        : trans.__('Show what is cell %1 of %2 now', number, path);
+        : trans.__('Show what is now cell %1 of %2', number, path);
       return { words, hook: 'cell-reference', title, open: () => showCell?.(path, cellId ?? number) };
     });
 }

@@ -254,7 +254,7 @@ class Reviewing:
 
     def _refuse_under_way(self, run_id: str) -> None:
         if self._is_under_way(run_id):
-            raise InvalidRequest("Onyx still works on this turn. Stop it, or wait for its end.", field="runId")
+            raise InvalidRequest("Onyx is still working on this turn. Stop it, or wait until it ends.", field="runId")
 
     async def _author(self, session_key: str, run_id: str, revert_id: str) -> Author:
         changes = await self._changes(session_key, run_id)

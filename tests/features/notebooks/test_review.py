@@ -118,7 +118,7 @@ async def test_a_turn_that_waits_for_a_person_is_under_way(tmp_path, shelf):
     key = await house.session()
     run_id = await house.send(key, mode="auto")
     await house.asked(key)
-    with pytest.raises(InvalidRequest, match="still works"):
+    with pytest.raises(InvalidRequest, match="still working"):
         await house.onyx.review.undo(key, run_id, "ada")
     await house.approve()
     await house.end(run_id)

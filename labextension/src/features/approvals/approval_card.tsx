@@ -98,7 +98,7 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
         </span>
         <TimeLeft
           expiresAt={approval.expiresAt}
-          title={trans.__('Without an answer by then it is denied.')}
+          title={trans.__('If you don’t answer by then, it is denied.')}
         />
       </div>
       {why && !said.includes(why) && (
@@ -122,7 +122,7 @@ export function ApprovalCard(props: ApprovalCardProps): JSX.Element {
         <div className="onyx-Approval-note">{trans.__('You can answer when the connection is back.')}</div>
       )}
       {online && !version && (
-        <div className="onyx-Approval-note">{trans.__('It is looked up what would run now.')}</div>
+        <div className="onyx-Approval-note">{trans.__('Checking what would run now…')}</div>
       )}
       {problem && (
         <div className="onyx-Approval-note" role="alert">

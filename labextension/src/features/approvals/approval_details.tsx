@@ -195,7 +195,7 @@ function Details({ approval }: { approval: ApprovalInfo }): JSX.Element {
           <Where
             label={trans.__('from')}
             text="memory/facts.jsonl"
-            extra={trans.__('its versions bring them back')}
+            extra={trans.__('its versions can restore them')}
           />
         </>
       );
@@ -244,7 +244,7 @@ function SkillUse({ details }: { details: Record<string, unknown> }): JSX.Elemen
         <div className="onyx-Where" data-onyx="approval-trust">
           {details.trust === 'changed'
             ? trans.__('What changed. Allowing it trusts this version:')
-            : trans.__('All that it holds. Allowing it trusts this version:')}
+            : trans.__('Its full contents. Allowing it trusts this version:')}
         </div>
       )}
       {typeof details.diff === 'string' ? (

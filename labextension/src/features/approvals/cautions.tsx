@@ -7,12 +7,10 @@ export function Cautions({ cautions }: { cautions: unknown }): JSX.Element | nul
   const words = new Map([
     [
       'secret',
-      trans.__(
-        'Holds what looks like a secret. You see all of it; the conversation and the model get it hidden.'
-      )
+      trans.__('Contains what looks like a secret. You see all of it; the conversation and the model don’t.')
     ],
-    ['invisible', trans.__('Holds invisible characters, shown as marks.')],
-    ['look_alike', trans.__('Holds characters that look like others, shown as marks.')]
+    ['invisible', trans.__('Contains invisible characters, shown as marks.')],
+    ['look_alike', trans.__('Contains look-alike characters, shown as marks.')]
   ]);
   const lines = (Array.isArray(cautions) ? cautions : []).map(caution => words.get(String(caution)));
   return (

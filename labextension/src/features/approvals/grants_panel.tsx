@@ -45,12 +45,12 @@ export function GrantsPanel(props: GrantsPanelProps): JSX.Element {
       ref={panel}
       className="onyx-Connect"
       data-onyx="grants-panel"
-      aria-label={trans.__('Allowed for good')}
+      aria-label={trans.__('Always allowed')}
       tabIndex={-1}
       onKeyDown={event => event.key === 'Escape' && close()}
     >
       <header>
-        <h3>{trans.__('Allowed for good')}</h3>
+        <h3>{trans.__('Always allowed')}</h3>
         <IconButton icon={closeIcon} label={trans.__('Close')} hook="grants-close" onClick={close} />
       </header>
       {grants && grants.length > 0 && (
@@ -69,7 +69,7 @@ export function GrantsPanel(props: GrantsPanelProps): JSX.Element {
       <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="grants-refusal" />
       {grants && grants.length === 0 && !problem && (
         <p className="onyx-Grants-lead" data-onyx="grants-empty">
-          {trans.__('Nothing. What you answer with “Always” when Onyx asks stands here.')}
+          {trans.__('Nothing yet. What you allow with “Always” is listed here.')}
         </p>
       )}
       <ul className="onyx-Grants">

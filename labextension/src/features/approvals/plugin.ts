@@ -20,7 +20,7 @@ export const approvalsPlugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const notices = new WaitingNotices({
       show: summary =>
-        Notification.warning(trans.__('Onyx waits for you: %1', summary), {
+        Notification.warning(trans.__('Onyx is waiting for you: %1', summary), {
           autoClose: false,
           actions: [{ label: trans.__('Review'), callback: () => app.shell.activateById(sidebar.id) }]
         }),

@@ -57,7 +57,7 @@ export function QuestionCard({ question, online, answer }: QuestionCardProps): J
         </span>
         <TimeLeft
           expiresAt={question.expiresAt}
-          title={trans.__('Without an answer by then Onyx goes on without it.')}
+          title={trans.__('If you don’t answer by then, Onyx continues without it.')}
         />
       </div>
       {question.choices.length > 0 && (
@@ -105,7 +105,7 @@ function OwnWords({ question, disabled, say }: OwnWordsProps): JSX.Element {
       className="onyx-Link"
       data-onyx="decline"
       disabled={disabled}
-      title={trans.__('Onyx is told that you chose not to answer.')}
+      title={trans.__('Onyx learns that you chose not to answer.')}
       onClick={() => say(null)}
     >
       {trans.__('Skip')}

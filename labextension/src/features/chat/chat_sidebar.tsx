@@ -44,7 +44,11 @@ export class ChatSidebar extends ReactWidget {
   markWaiting(count: number): void {
     this.title.caption =
       count > 0
-        ? this.trans._n('Onyx: one request waits for you', 'Onyx: %1 requests wait for you', count)
+        ? this.trans._n(
+            'Onyx: one request is waiting for you',
+            'Onyx: %1 requests are waiting for you',
+            count
+          )
         : 'Onyx';
     this.title.className = count > 0 ? 'onyx-mod-waiting' : '';
   }

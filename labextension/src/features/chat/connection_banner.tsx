@@ -28,7 +28,7 @@ export function ConnectionBanner({ client, check }: ConnectionBannerProps): JSX.
   const texts: Record<Reachability, string> = {
     ok: trans.__('Connecting…'),
     unreachable: trans.__(
-      'Offline. The Jupyter server does not answer; what you write goes when it is back.'
+      'Offline. The Jupyter server isn’t responding; your messages will be sent when it is back.'
     ),
     denied: trans.__('Jupyter asks you to log in again. Reload the page.'),
     absent: trans.__(

@@ -43,7 +43,7 @@ function CompactionNote({ note }: { note: Note }): JSX.Element {
         onClick={() => setIsOpen(!isOpen)}
       >
         <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
-        <span>{trans.__('Older messages were summed up')}</span>
+        <span>{trans.__('Older messages were summarized')}</span>
       </button>
       <div id={bodyId} hidden={!isOpen} className="onyx-Tool-body">
         <div>{note.message}</div>

@@ -213,7 +213,7 @@ async function showCell(
   } catch (error) {
     const code = error instanceof ActionError ? error.code : null;
     if (code === 'no_cell') {
-      tell(trans.__('%1 does not have this cell any more.', path));
+      tell(trans.__('%1 no longer has this cell.', path));
     } else if (code !== 'not_open') {
       tell(trans.__('%1 could not be shown. It may have been renamed or removed.', path));
     }
@@ -307,7 +307,7 @@ function addCommands(
   });
   add(Command.connectModel, trans.__('Connect a model'), () => view.show('connect'));
   add(Command.localModels, trans.__('Local models…'), () => view.show('local'));
-  add(Command.grants, trans.__('Allowed for good…'), () => view.show('grants'));
+  add(Command.grants, trans.__('Always allowed…'), () => view.show('grants'));
   add(Command.project, trans.__('Project instructions…'), () => view.show('project'));
   add(Command.copyConversation, trans.__('Copy conversation as Markdown'), () =>
     Clipboard.copyToSystem(asMarkdown(model.session.items))

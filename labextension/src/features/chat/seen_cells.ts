@@ -1,7 +1,7 @@
 /** The ids of a notebook's cells by place, as far as the run's tools have reported them. */
 import type { ResultData } from './result_data';
 
-export class ToldCells {
+export class SeenCells {
   /** By place, from 0, with holes. */
   get ids(): readonly (string | undefined)[] {
     return this._ids;

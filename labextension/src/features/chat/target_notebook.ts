@@ -2,7 +2,7 @@
 import type { ContextOf } from '../composer/context_items';
 import type { Part, ToolCall, UserMessage } from './conversation';
 import { notebookData } from './result_data';
-import { ToldCells } from './seen_cells';
+import { SeenCells } from './seen_cells';
 
 /** `cellIds` are indexed by place, from 0, as far as the run learned them before the text. */
 export interface TargetNotebook {
@@ -75,15 +75,15 @@ class KnownNotebooks {
   }
 
   /** Several notebooks read since the last words are equally likely. */
-  private _look(path: string): ToldCells {
+  private _look(path: string): SeenCells {
     this._since.add(path);
     this._last = this._since.size === 1 ? path : null;
-    const cells = this._cells.get(path) ?? new ToldCells();
+    const cells = this._cells.get(path) ?? new SeenCells();
     this._cells.set(path, cells);
     return cells;
   }
 
-  private readonly _cells = new Map<string, ToldCells>();
+  private readonly _cells = new Map<string, SeenCells>();
   private readonly _since = new Set<string>();
   private _last: string | null = null;
 }

@@ -44,7 +44,7 @@ export const ThoughtView = memo(function ThoughtView(props: ThoughtViewProps): J
       <div id={bodyId} hidden={!isOpen} className="onyx-Tool-body">
         {isOpen && (
           <div className="onyx-Thought-text" data-onyx="thought-text">
-            {text ? <VisibleText text={text} /> : trans.__('Nothing can be shown of it yet.')}
+            {text ? <VisibleText text={text} /> : trans.__('Nothing to show yet.')}
           </div>
         )}
       </div>

@@ -47,7 +47,7 @@ export const UserMessageView = memo(function UserMessageView(props: UserMessageV
       {message.delivery === 'waiting' && (
         <div className="onyx-Note">
           <historyIcon.react tag="span" className="onyx-Icon" />
-          {trans.__('Goes when the connection is back')}
+          {trans.__('Will be sent when the connection is back')}
           <button type="button" className="onyx-Link" onClick={() => withdraw(message)}>
             {trans.__('Take back')}
           </button>
@@ -106,6 +106,6 @@ function wordsFor(waits: Waits, trans: TranslationBundle): string {
     case 'next':
       return trans.__('Next, when the answer above is done');
     case 'left':
-      return trans.__('Not read yet: goes along with your next message');
+      return trans.__('Not read yet: attached to your next message');
   }
 }

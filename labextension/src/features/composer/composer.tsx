@@ -84,13 +84,13 @@ export function Composer(props: ComposerProps): JSX.Element {
   return (
     <div className="onyx-Composer" data-onyx="composer">
       <ContextChipRow {...props} addMore={mentions.begin} />
-      <div className="onyx-Composer-box" data-drop-words={trans.__('Drop to send along')}>
+      <div className="onyx-Composer-box" data-drop-words={trans.__('Drop to attach')}>
         {mentions.isOpen && <MentionMenu id={listId} mentions={mentions} />}
         <GrowingInput
           node={input}
           value={text}
           placeholder={
-            props.waitingForPerson ? trans.__('Onyx waits for your answer (↑)') : trans.__('Ask Onyx…')
+            props.waitingForPerson ? trans.__('Onyx is waiting for your answer (↑)') : trans.__('Ask Onyx…')
           }
           focusRequest={props.focusRequest}
           onChange={setText}
@@ -112,7 +112,7 @@ export function Composer(props: ComposerProps): JSX.Element {
                 type="button"
                 className="onyx-Link"
                 data-onyx="send-after"
-                title={trans.__('Send it for when this answer is done (Alt+Enter)')}
+                title={trans.__('Send after this answer is done (Alt+Enter)')}
                 onClick={sendAfter}
               >
                 {trans.__('After this answer')}
@@ -138,7 +138,7 @@ export function Composer(props: ComposerProps): JSX.Element {
               disabled={!hasText}
               title={
                 running
-                  ? trans.__('Send: taken into account after the current step (Enter)')
+                  ? trans.__('Send: considered after the current step (Enter)')
                   : trans.__('Send (Enter)')
               }
               aria-label={trans.__('Send')}

@@ -38,7 +38,7 @@ export function ContextChipRow({ chips, offered, look, addMore }: ContextChipsPr
   return (
     <div className="onyx-Context">
       {shown && <Preview key={open} item={shown.item} look={look} />}
-      <div className="onyx-Chips" aria-label={trans.__('Goes along with your message')} role="group">
+      <div className="onyx-Chips" aria-label={trans.__('Attached to your message')} role="group">
         {chips.map(chip => {
           const key = itemKey(chip.item);
           return (
@@ -56,7 +56,7 @@ export function ContextChipRow({ chips, offered, look, addMore }: ContextChipsPr
             type="button"
             className="onyx-Chip onyx-mod-offer"
             data-onyx="offer-chip"
-            title={trans.__('Send %1 along', offered.item.path)}
+            title={trans.__('Attach %1', offered.item.path)}
             onClick={offered.add}
           >
             <addIcon.react tag="span" className="onyx-Icon" />
@@ -67,8 +67,8 @@ export function ContextChipRow({ chips, offered, look, addMore }: ContextChipsPr
           type="button"
           className="onyx-Chip onyx-mod-add"
           data-onyx="add-context"
-          title={trans.__('Send something along (@): a cell, a variable, a file …')}
-          aria-label={trans.__('Send something along')}
+          title={trans.__('Attach context (@): a cell, a variable, a file …')}
+          aria-label={trans.__('Attach context')}
           aria-haspopup="listbox"
           onMouseDown={event => event.preventDefault()}
           onClick={addMore}

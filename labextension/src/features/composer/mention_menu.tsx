@@ -20,7 +20,7 @@ export function MentionMenu({ id, mentions }: MentionMenuProps): JSX.Element {
       className="onyx-Mentions"
       data-onyx="mention-menu"
       role="listbox"
-      aria-label={trans.__('Send along')}
+      aria-label={trans.__('Attach')}
       // The input keeps the focus and the caret.
       onMouseDown={event => event.preventDefault()}
     >

@@ -42,6 +42,6 @@ export function modeMeaning(mode: Mode, trans: TranslationBundle): string {
     case 'agent':
       return trans.__('Asks you before each change.');
     case 'auto':
-      return trans.__('Acts unasked where your settings allow it, and asks for the rest.');
+      return trans.__('Acts without asking where your settings allow it, and asks about the rest.');
   }
 }

@@ -37,7 +37,7 @@ function SentGroup({ items }: { items: readonly ContextOf[] }): JSX.Element {
         className={hasProblem ? 'onyx-Sent-line onyx-mod-problem' : 'onyx-Sent-line'}
         data-onyx="sent-context"
         aria-expanded={isOpen}
-        title={tokens === null ? undefined : trans.__('Sent along: %1', tokensInWords(tokens, trans))}
+        title={tokens === null ? undefined : trans.__('Attached: %1', tokensInWords(tokens, trans))}
         onClick={() => setIsOpen(!isOpen)}
       >
         <Caret.react tag="span" className="onyx-Icon" />
@@ -111,5 +111,5 @@ function citationOf({ path, startLine, endLine }: ContextOf): Citation {
 function plain(item: ContextOf, trans: ReturnType<typeof useUi>['trans']): string {
   return item.type === 'notebook'
     ? trans.__('Only its name and the cell you are in. Onyx reads what it needs.')
-    : trans.__('Being read…');
+    : trans.__('Reading…');
 }

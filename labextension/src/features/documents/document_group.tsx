@@ -42,7 +42,7 @@ export function DocumentGroup(props: DocumentGroupProps): JSX.Element {
         <h3>{trans.__('Documents')}</h3>
         <IconButton
           icon={fileUploadIcon}
-          label={trans.__('Add files to what Onyx finds')}
+          label={trans.__('Add files to Onyx’s knowledge')}
           hook="document-add"
           disabled={!online}
           onClick={pick}

@@ -53,7 +53,7 @@ export function standing(item: KnowledgeItemInfo, trans: TranslationBundle): str
   const found = trans._n('1 passage can be found', '%1 passages can be found', item.chunks);
   switch (item.state) {
     case 'waiting':
-      return trans.__('It is read as soon as the ones before it are.');
+      return trans.__('It will be read after the ones before it.');
     case 'reading':
       return item.total > 1
         ? trans.__('%1 of %2 files are read, and %3.', item.done, item.total, found)
@@ -61,7 +61,7 @@ export function standing(item: KnowledgeItemInfo, trans: TranslationBundle): str
     case 'stopped':
       return trans.__('Reading was stopped, and %1. Read again to go on.', found);
     case 'failed':
-      return item.chunks > 0 ? trans.__('Of what was read before, %1.', found) : '';
+      return item.chunks > 0 ? trans.__('From the last reading, %1.', found) : '';
     default:
       return trans.__('%1, in every conversation.', found);
   }
@@ -69,14 +69,14 @@ export function standing(item: KnowledgeItemInfo, trans: TranslationBundle): str
 
 export function refusal(refused: Refused, trans: TranslationBundle): string {
   if (refused === 'folder') {
-    return trans.__('A folder cannot be uploaded here. Put it into the file browser, and add it there.');
+    return trans.__('A folder can’t be uploaded here. Put it into the file browser and add it there.');
   }
   if (refused === 'lost') {
     return trans.__('The connection was lost. Add it once more when it is back.');
   }
   if ('maxBytes' in refused) {
     return trans.__(
-      'It has more than %1 MB. Put it into the file browser, and add it there.',
+      'It is larger than %1 MB. Put it into the file browser and add it there.',
       Math.floor(refused.maxBytes / BYTES_A_MEGABYTE)
     );
   }

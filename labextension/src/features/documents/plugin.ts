@@ -46,7 +46,7 @@ export const knowledgePlugin: JupyterFrontEndPlugin<void> = {
     const selected = () => [...(factory.tracker.currentWidget?.selectedItems() ?? [])];
     app.commands.addCommand(Command.add, {
       label: trans.__('Add to Onyx’s Knowledge'),
-      caption: trans.__('Let Onyx find what stands in these files, in every conversation'),
+      caption: trans.__('Let Onyx search these files in every conversation'),
       icon: onyxIcon.bindprops({ stylesheet: 'menuItem' }),
       isVisible: () => selected().length > 0,
       execute: () => intake.add(selected().map(item => serverPath(item)))

@@ -44,7 +44,7 @@ function tell(notice: string | null, refused: readonly Upload[], { show, trans }
   const message =
     refused.length === 1 && why
       ? trans.__('Onyx cannot add “%1”. %2', name, refusal(why, trans))
-      : trans.__('%1 files were not added to what Onyx finds.', refused.length);
+      : trans.__('%1 files were not added to Onyx’s knowledge.', refused.length);
   const actions = [{ label: trans.__('Show'), callback: show }];
   const isThere = notice !== null && Notification.update({ id: notice, message, actions });
   return isThere && notice ? notice : Notification.error(message, { autoClose: false, actions });

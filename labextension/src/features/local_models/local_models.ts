@@ -94,7 +94,7 @@ export function stateWords(model: LocalModelInfo, trans: TranslationBundle): str
   const far = trans.__('%1 % · %2 of %3', percent(model), sizeWords(doneBytes), sizeWords(bytes));
   switch (state) {
     case 'ready':
-      return model.shared ? trans.__('Ready, for everybody on this installation') : trans.__('Ready');
+      return model.shared ? trans.__('Ready, for everyone on this installation') : trans.__('Ready');
     case 'missing':
       return model.fitsMemory
         ? trans.__('Not on this machine')

@@ -56,7 +56,7 @@ export function LocalModelsPanel(props: LocalModelsPanelProps): JSX.Element {
       </header>
       <p className="onyx-Grants-lead">
         {trans.__(
-          'They run on this machine, without an account. A file is fetched when you ask for it, and counts only with the hash that its publisher gave it.'
+          'They run on this machine, without an account. A file is fetched only when you ask for it, and used only if its hash matches the publisher’s.'
         )}
       </p>
       {problem && (
@@ -82,7 +82,7 @@ export function LocalModelsPanel(props: LocalModelsPanelProps): JSX.Element {
       </ul>
       <div className="onyx-Note" role="status" data-onyx="local-models-state">
         {models?.length === 0 && trans.__('There is no model to fetch.')}
-        {!online && trans.__('You can go on when the connection is back.')}
+        {!online && trans.__('You can continue when the connection is back.')}
         {online && !models && !problem && trans.__('Reading…')}
       </div>
     </section>

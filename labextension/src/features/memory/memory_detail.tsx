@@ -60,8 +60,8 @@ export function MemoryDetail(props: MemoryDetailProps): JSX.Element {
       <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="memory-refusal" />
       {hasConflict && (
         <div className="onyx-Problem onyx-Memory-conflict" role="alert" data-onyx="memory-conflict">
-          <strong>{trans.__('%1 was changed meanwhile, so nothing was brought back.', place.path)}</strong>
-          <span>{trans.__('What you see now is the newest. Look at it, then restore again.')}</span>
+          <strong>{trans.__('%1 has changed in the meantime, so nothing was restored.', place.path)}</strong>
+          <span>{trans.__('You now see the latest version. Review it, then restore again.')}</span>
         </div>
       )}
       {view === 'versions' ? <MemoryVersions {...props} /> : <Text {...props} text={text} />}
@@ -124,7 +124,7 @@ function Text(props: MemoryDetailProps): JSX.Element | null {
   if (info?.deleted) {
     return (
       <p className="onyx-Note">
-        {trans.__('This file was deleted. What it held is kept.')}
+        {trans.__('This file was deleted. Its versions are kept.')}
         <button type="button" className="onyx-Link" onClick={() => show('versions')}>
           {trans.__('Show its versions')}
         </button>
@@ -135,7 +135,7 @@ function Text(props: MemoryDetailProps): JSX.Element | null {
     return problem ? null : <p className="onyx-Note">{trans.__('Reading…')}</p>;
   }
   if (text.text.trim() === '') {
-    return <p className="onyx-Note">{trans.__('Nothing stands in it yet.')}</p>;
+    return <p className="onyx-Note">{trans.__('This file is empty.')}</p>;
   }
   if (text.facts) {
     return <MemoryFactsView {...props} facts={text.facts} />;
@@ -144,7 +144,9 @@ function Text(props: MemoryDetailProps): JSX.Element | null {
     <>
       {place.lines && <Lines lines={place.lines} text={text.text} />}
       <MemoryTextView key={place.path} text={text.text} lines={place.lines} />
-      {text.cut && <p className="onyx-Note">{trans.__('The file goes on. Its editor shows all of it.')}</p>}
+      {text.cut && (
+        <p className="onyx-Note">{trans.__('The file continues. Open it in the editor to see all of it.')}</p>
+      )}
     </>
   );
 }
@@ -155,7 +157,7 @@ function Lines({ lines, text }: { lines: readonly [number, number]; text: string
   const count = text.trimEnd().split('\n').length;
   return lines[0] > count ? (
     <p className="onyx-Note" data-onyx="memory-lines-gone">
-      {trans.__('Line %1 is not there any more: the file has %2.', lines[0], count)}
+      {trans.__('Line %1 no longer exists: the file has %2.', lines[0], count)}
     </p>
   ) : null;
 }

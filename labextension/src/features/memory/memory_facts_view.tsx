@@ -26,22 +26,22 @@ export function MemoryFactsView(props: MemoryFactsViewProps): JSX.Element {
     <div className="onyx-MemoryText onyx-Facts" data-onyx="memory-facts" ref={root}>
       {isNamed && !facts.some(fact => isAt(fact, place)) && (
         <p className="onyx-Note" data-onyx="memory-fact-gone">
-          {trans.__('The fact that was cited is not there any more. A former version may hold it.')}
+          {trans.__('The cited fact no longer exists. An earlier version may have it.')}
         </p>
       )}
       {facts.length === 0 && <p className="onyx-Note">{trans.__('No fact is remembered any more.')}</p>}
       <List {...props} facts={holding} all={facts} />
       {former.length > 0 && (
-        <section aria-label={trans.__('True no more')}>
-          <h4>{trans.__('True no more')}</h4>
+        <section aria-label={trans.__('No longer true')}>
+          <h4>{trans.__('No longer true')}</h4>
           <List {...props} facts={former} all={facts} />
         </section>
       )}
       {!!otherLines && (
         <p className="onyx-Note">
           {trans._n(
-            '%1 line of the file is no fact. Its editor shows it.',
-            '%1 lines of the file are no facts. Its editor shows them.',
+            '%1 line of the file isn’t a fact. Open the file to see it.',
+            '%1 lines of the file aren’t facts. Open the file to see them.',
             otherLines
           )}
         </p>
@@ -115,7 +115,7 @@ function Sure({ fact }: { fact: MemoryFact }): JSX.Element {
   const { trans } = useUi();
   const percent = Math.round(fact.confidence * 100);
   const told = trans.__(
-    'Told last %1. It grows surer when told again, and less sure by the week.',
+    'Last mentioned %1. Confidence rises each time you mention it and fades over the weeks.',
     ago(fact.toldAt)
   );
   return <span title={told}>{trans.__('%1 % sure', percent)}</span>;

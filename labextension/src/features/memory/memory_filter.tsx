@@ -31,8 +31,8 @@ export function MemoryFilterRow({ filter, narrow }: MemoryFilterRowProps): JSX.E
         aria-label={trans.__('Since when')}
         title={
           isDated(where)
-            ? trans.__('What has no date, such as facts and MEMORY.md, is only found at any time')
-            : trans.__('Facts are searched by no date: each holds until another takes its place')
+            ? trans.__('Facts and files without a date, such as MEMORY.md, appear only under “Any time”')
+            : trans.__('Date filters don’t apply to facts: each holds until another replaces it')
         }
         disabled={!isDated(where)}
         value={lastDays ?? ''}
@@ -48,8 +48,8 @@ export function MemoryFilterRow({ filter, narrow }: MemoryFilterRowProps): JSX.E
       {hasUndated && (
         <div className="onyx-Note" data-onyx="memory-undated">
           {where === 'all'
-            ? trans.__('What has no date is left out: facts, MEMORY.md and the like.')
-            : trans.__('What has no date is left out: MEMORY.md and the like.')}
+            ? trans.__('Facts and files without a date, such as MEMORY.md, are left out.')
+            : trans.__('Files without a date, such as MEMORY.md, are left out.')}
         </div>
       )}
     </div>

@@ -172,7 +172,7 @@ function FileRow(props: {
 
 function groupName(group: FileGroup, trans: Ui['trans']): string {
   const names: Record<FileGroup, string> = {
-    remembered: trans.__('What stays true'),
+    remembered: trans.__('Long-term'),
     days: trans.__('Days'),
     shared: trans.__('All agents'),
     instructions: trans.__('How the agent works'),

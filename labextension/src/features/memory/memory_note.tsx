@@ -41,7 +41,7 @@ export function MemoryNote({ data }: { data: MemoryNoteData }): JSX.Element {
           <span className="onyx-MemoryNote-words">
             {data.done.length > 0
               ? trans._n('Remembered %1 thing', 'Remembered %1 things', data.done.length)
-              : trans.__('Noted what was done')}
+              : trans.__('Noted what happened')}
           </span>
           <span className="onyx-MemoryNote-file">{data.done.length > 0 ? data.path : 'HISTORY.md'}</span>
         </button>

@@ -179,7 +179,7 @@ function AgentPicker(
     <select
       className="onyx-Input onyx-Memory-agent"
       data-onyx="memory-agent"
-      aria-label={trans.__('Whose memory')}
+      aria-label={trans.__('Agent whose memory is shown')}
       value={files.agentId ?? standard}
       onChange={event => {
         file.open(null);

@@ -45,15 +45,15 @@ export function MemoryStatusLine({ status }: { status: MemoryStatus | null }): J
 function searchWords(status: MemoryStatus, trans: Ui['trans']): string {
   const { searches, embedder, seeksEmbedder, problems } = status;
   if (searches === 'words') {
-    return trans.__('Search finds words, not yet meaning.');
+    return trans.__('Keyword search for now.');
   }
   if (seeksEmbedder) {
-    return trans.__('Looking for what finds meaning…');
+    return trans.__('Looking for an embedder…');
   }
   if (embedder) {
-    return trans.__('Search finds meaning and words, by %1 (%2).', embedder.model, embedder.provider);
+    return trans.__('Search by meaning and keywords, with %1 (%2).', embedder.model, embedder.provider);
   }
   return problems.some(problem => !problem.path)
-    ? trans.__('Search finds words alone.')
-    : trans.__('Search finds words alone: there is no embedder.');
+    ? trans.__('Keyword search only.')
+    : trans.__('Keyword search only: no embedder is available.');
 }

@@ -33,7 +33,7 @@ export function MemoryVersions(props: MemoryVersionsProps): JSX.Element {
     return <p className="onyx-Note">{trans.__('Reading…')}</p>;
   }
   if (versions.length === 0) {
-    return <p className="onyx-Note">{trans.__('No version is kept yet: the file was never changed.')}</p>;
+    return <p className="onyx-Note">{trans.__('No versions yet: the file has never been changed.')}</p>;
   }
   return (
     <div className="onyx-Versions" data-onyx="memory-versions">
@@ -48,7 +48,7 @@ export function MemoryVersions(props: MemoryVersionsProps): JSX.Element {
       />
       <div className="onyx-Versions-change">
         {compared === null && (
-          <p className="onyx-Note">{trans.__('Choose a version to see what changed since then.')}</p>
+          <p className="onyx-Note">{trans.__('Choose a version to see what has changed since.')}</p>
         )}
         {compared !== null && !comparison && <p className="onyx-Note">{trans.__('Reading…')}</p>}
         {comparison && <Change {...props} comparison={comparison} />}
@@ -85,7 +85,7 @@ function Change(props: MemoryVersionsProps & { comparison: Comparison }): JSX.El
       {before === after ? (
         <p className="onyx-Note" data-onyx="memory-same">
           {comparison.with === 'nothing'
-            ? trans.__('No earlier one is kept, so there is nothing to compare it with.')
+            ? trans.__('No earlier version is kept, so there is nothing to compare it with.')
             : trans.__('Nothing differs.')}
         </p>
       ) : (

@@ -123,7 +123,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
     app.commands.addCommand(MEMORY_COMMAND, {
       label: args =>
         args['isMenu'] || args['isLauncher'] ? trans.__('Onyx memory') : trans.__('Onyx: Open memory'),
-      caption: trans.__('What Onyx remembers: read, search, compare, bring back'),
+      caption: trans.__('What Onyx remembers: read, search, compare, restore'),
       icon: args => (args['isMenu'] || args['isLauncher'] ? onyxIcon : undefined),
       execute: async args => {
         const panel = await showPanel(app, labShell !== null, tracker, create, 'Onyx memory');
@@ -174,12 +174,15 @@ function textIn(args: ReadonlyPartialJSONObject, name: string): string | undefin
 }
 
 function sayRestored({ place, version, undo }: Restored, trans: TranslationBundle): void {
-  const said = trans.__('%1 is as in version %2 again.', place.path, version.version);
+  const said = trans.__('%1 was restored to version %2.', place.path, version.version);
   const action = undo && {
     label: trans.__('Undo'),
     callback: () =>
       void undo().then(
-        () => Notification.success(trans.__('%1 is as it was before.', place.path), { autoClose: 4000 }),
+        () =>
+          Notification.success(trans.__('%1 is back to its previous state.', place.path), {
+            autoClose: 4000
+          }),
         (error: Error) => Notification.error(error.message)
       )
   };
@@ -197,7 +200,7 @@ function sayRemoved({ item, undo }: RemovedDocument, trans: TranslationBundle): 
       () => Notification.success(trans.__('Onyx reads “%1” again.', item.title), { autoClose: 4000 }),
       (error: Error) => Notification.error(error.message)
     );
-  Notification.success(trans.__('Onyx does not find “%1” any more.', item.title), {
+  Notification.success(trans.__('Onyx no longer searches “%1”.', item.title), {
     autoClose: UNDO_MS,
     actions: [{ label: trans.__('Undo'), callback: again }]
   });

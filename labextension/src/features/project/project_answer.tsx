@@ -82,7 +82,7 @@ export function TrustButton({
       type="button"
       className="onyx-Button onyx-mod-accept"
       data-onyx="project-trust"
-      title={isSeen ? undefined : trans.__('Show them first: you trust what you have seen')}
+      title={isSeen ? undefined : trans.__('Show them first: you can only trust what you have seen')}
       disabled={!isSeen || shown.isOutdated || shown.isBusy || !online}
       onClick={() => void shown.answer(given)}
     >

@@ -57,7 +57,7 @@ export function ProjectPanel(props: ProjectPanelProps): JSX.Element {
       )}
       {files?.length === 0 && (
         <p className="onyx-Grants-lead" data-onyx="project-empty">
-          {trans.__('None. An AGENTS.md in the top folder guides Onyx there once you have trusted it.')}
+          {trans.__('None. An AGENTS.md in the top folder guides Onyx once you trust it.')}
         </p>
       )}
       {files?.map(file => (
@@ -111,7 +111,7 @@ function standing({ state, path, reason }: ProjectFile, trans: TranslationBundle
     case 'trusted':
       return trans.__('You trust %1 as it is. It guides Onyx in this folder from its next answer on.', path);
     case 'declined':
-      return trans.__('%1 is not used, as you chose. You are not asked again while it stays as it is.', path);
+      return trans.__('%1 isn’t used, as you chose. Onyx asks again only if it changes.', path);
     case 'changed':
       return trans.__('%1 has changed since you trusted it. It is not used until you trust it again.', path);
     case 'unusable':

@@ -16,7 +16,7 @@ export function ProjectText({ file }: { file: ProjectFile }): JSX.Element {
   return (
     <div className="onyx-Project-text" data-onyx="project-text">
       {file.state === 'changed' && diff == null && (
-        <p>{trans.__('No line has changed: only line ends, or the end of the file.')}</p>
+        <p>{trans.__('No lines changed, only line endings or the end of the file.')}</p>
       )}
       {diff != null && !showsAll ? (
         <UnifiedDiffView diff={diff} />

@@ -119,9 +119,9 @@ export function CellMarkView(props: CellMarkViewProps): JSX.Element {
 function revertTitle(shown: ShownMark, trans: TranslationBundle): string {
   switch (shown.kind) {
     case 'added':
-      return trans.__('Take the new cell away');
+      return trans.__('Remove the new cell');
     case 'deleted':
-      return trans.__('Put the cell back in its place');
+      return trans.__('Move the cell back');
     default:
       return trans.__('Put the cell back as it was; nothing is run');
   }

@@ -29,7 +29,7 @@ export function markWords(shown: ShownMark, from: string, trans: TranslationBund
 /** Why a mark cannot be reverted, or null if it can. */
 export function whyNot(shown: ShownMark, trans: TranslationBundle): string | null {
   if (shown.mark.working) {
-    return trans.__('Onyx still works on this turn. Stop it, or wait for its end.');
+    return trans.__('Onyx is still working on this turn. Stop it, or wait until it ends.');
   }
   return shown.isYours
     ? trans.__('You changed this cell since, so Onyx leaves it alone. Open the diff to see how it was.')
@@ -63,7 +63,7 @@ export function notebookWords(outcome: NotebookReverted, trans: TranslationBundl
   const names = (paths: readonly string[]) => paths.map(nameOf).join(', ');
   return [
     ...(outcome.removed.length > 0 ? [trans.__('%1 was removed.', names(outcome.removed))] : []),
-    ...(outcome.made.length > 0 ? [trans.__('%1 is there again.', names(outcome.made))] : [])
+    ...(outcome.made.length > 0 ? [trans.__('%1 was restored.', names(outcome.made))] : [])
   ];
 }
 
@@ -113,8 +113,8 @@ function cellsLeft(reason: string, count: number, trans: TranslationBundle): str
       );
     default:
       return trans._n(
-        'The former outputs of %1 cell were too large to be kept.',
-        'The former outputs of %1 cells were too large to be kept.',
+        'The previous outputs of %1 cell were too large to keep.',
+        'The previous outputs of %1 cells were too large to keep.',
         count
       );
   }

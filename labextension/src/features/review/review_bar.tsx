@@ -51,7 +51,7 @@ export function ReviewBar(props: ReviewBarProps): JSX.Element {
             data-onyx="revert-all"
             title={
               isWorking
-                ? trans.__('Onyx still works on this turn. Stop it, or wait for its end.')
+                ? trans.__('Onyx is still working on this turn. Stop it, or wait until it ends.')
                 : trans.__('Put every changed cell of this notebook back; nothing is run')
             }
             disabled={isBusy || isWorking || !props.canRevert}

@@ -15,7 +15,7 @@ export function SessionProblem(props: SessionProblemProps): JSX.Element {
   return (
     <div className="onyx-List-frame">
       <div className="onyx-Problem" role="alert" data-onyx="session-problem">
-        <span>{props.isGone ? trans.__('This conversation is not here any more.') : props.message}</span>
+        <span>{props.isGone ? trans.__('This conversation no longer exists.') : props.message}</span>
         {props.isGone && (
           <span className="onyx-Problem-hint">
             {trans.__('It was deleted, or this server keeps its conversations in another folder.')}

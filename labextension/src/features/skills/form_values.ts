@@ -84,7 +84,7 @@ export function readForm(
 
 function readField(field: SkillField, filled: Filled, trans: TranslationBundle): Read {
   if (typeof filled === 'string' && filled.includes(REDACTED)) {
-    return { error: trans.__('A secret was taken out here, since Onyx keeps none. Type the value again.') };
+    return { error: trans.__('A secret was removed here, because Onyx stores none. Enter the value again.') };
   }
   if (typeof filled === 'boolean') {
     return { value: filled };
@@ -107,7 +107,7 @@ function readField(field: SkillField, filled: Filled, trans: TranslationBundle):
 
 function emptyField(field: SkillField, trans: TranslationBundle): Read {
   if (field.required) {
-    return { error: trans.__('This is needed.') };
+    return { error: trans.__('Required.') };
   }
   if (field.nullable) {
     return { value: null };
@@ -142,7 +142,7 @@ function jsonOf(field: SkillField, text: string, trans: TranslationBundle): Read
     const mayBeText = field.type === 'any' || field.type === 'union';
     return mayBeText && !/^[[{"]/.test(text)
       ? { value: text }
-      : { error: trans.__('This is no JSON: %1', (error as Error).message) };
+      : { error: trans.__('This isn’t valid JSON: %1', (error as Error).message) };
   }
   if (field.type === 'array' && !Array.isArray(value)) {
     return { error: trans.__('Give a list, such as ["a", "b"].') };

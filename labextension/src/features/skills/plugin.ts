@@ -73,7 +73,7 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
     });
     app.commands.addCommand(Command.save, {
       label: commandLabel(trans.__('Save notebook as skill…'), trans),
-      caption: trans.__('Make a skill of the notebook in front'),
+      caption: trans.__('Make a skill from the current notebook'),
       isEnabled: () => front.path !== null,
       execute: async () => {
         const { path } = front;

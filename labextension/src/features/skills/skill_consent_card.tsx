@@ -42,7 +42,7 @@ export function SkillConsentCard(props: SkillConsentCardProps): JSX.Element {
           </span>
           <TimeLeft
             expiresAt={question.expiresAt}
-            title={trans.__('Without an answer by then it is not run.')}
+            title={trans.__('If you don’t answer by then, it isn’t run.')}
           />
         </div>
       )}
@@ -65,10 +65,10 @@ function endWords({ outcome, reason }: QuestionEnd, trans: Ui['trans']): string 
     case 'declined':
       return trans.__('Not trusted, so it was not run.');
     case 'expired':
-      return trans.__('Nobody answered in time, so it was not run.');
+      return trans.__('No one answered in time, so it was not run.');
     case 'unusable':
       return trans.__('It cannot be run. %1', reason ?? '');
     case 'gone':
-      return trans.__('This question is no longer open. Run the cell again to be asked anew.');
+      return trans.__('This question is no longer open. Run the cell again to be asked again.');
   }
 }

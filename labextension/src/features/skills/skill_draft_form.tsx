@@ -52,7 +52,7 @@ export function SkillDraftForm(props: SkillDraftFormProps): JSX.Element {
           <DraftField
             name="name"
             label={trans.__('Name')}
-            help={trans.__('Lower-case words joined by hyphens')}
+            help={trans.__('Lowercase words joined by hyphens')}
             error={errors.name}
           >
             {field => (
@@ -70,7 +70,7 @@ export function SkillDraftForm(props: SkillDraftFormProps): JSX.Element {
           <DraftField
             name="description"
             label={trans.__('Description')}
-            help={trans.__('What it does and when to use it: the agent decides by this')}
+            help={trans.__('What it does and when to use it. The agent decides by this text')}
             error={errors.description}
           >
             {field => (

@@ -63,7 +63,7 @@ export function SkillForm(props: SkillFormProps): JSX.Element {
           change={value => setForm(now => ({ ...now, [field.name]: value }))}
         />
       ))}
-      {fields.length === 0 && <p className="onyx-Form-none">{trans.__('It takes no values.')}</p>}
+      {fields.length === 0 && <p className="onyx-Form-none">{trans.__('It has no parameters.')}</p>}
       <div className="onyx-Form-actions">
         {isRunning ? (
           <button type="button" className="onyx-Button" data-onyx="skill-stop" onClick={stop}>

@@ -88,7 +88,7 @@ function Shown({ detail }: { detail: SkillDetail }): JSX.Element {
     </>
   ) : (
     <>
-      <p>{trans.__('It is new here. Look at what it does before it may run: this is all of it.')}</p>
+      <p>{trans.__('It is new here. Review it before it can run: this is all of it.')}</p>
       <pre className="onyx-Source" tabIndex={0} aria-label={trans.__('The skill')}>
         <VisibleText text={detail.text} />
       </pre>

@@ -14,7 +14,7 @@ export function SkillsEmpty({ notebook, saveNotebook }: SkillsEmptyProps): JSX.E
       <p>{trans.__('Choose a skill to see what it does and to run it.')}</p>
       <p>
         {trans.__(
-          'A notebook becomes one when its parameters stand in a cell of their own; a folder with a SKILL.md tells Onyx how something is done.'
+          'A notebook with a parameters cell can become a skill; a folder with a SKILL.md tells Onyx how to do something.'
         )}
       </p>
       {notebook && (
