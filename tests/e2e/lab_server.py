@@ -22,6 +22,7 @@ from tests.free_port import free_port
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 20.0
 TOKEN = "only-for-these-tests"
+_LISTENS = "0A"  # of a socket, in /proc/net/tcp
 PYTHON_3 = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
 # The page says nothing of its own accord that a test would have to click away.
 QUIET = {"@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False}}
@@ -155,8 +156,12 @@ class LabServer:
 
     def _listens(self) -> bool:
         """The file that tells of a running server is written before it listens."""
-        with contextlib.suppress(psutil.Error):
-            assert self._process is not None
+        assert self._process is not None
+        table = Path(f"/proc/{self._process.pid}/net/tcp")  # of the network that the process is in
+        with contextlib.suppress(OSError):
+            rows = [line.split() for line in table.read_text().splitlines()[1:]]
+            return any(row[1].endswith(f":{self._port:04X}") and row[3] == _LISTENS for row in rows)
+        with contextlib.suppress(psutil.Error):  # no Linux
             connections = psutil.Process(self._process.pid).net_connections("tcp")
             return any(one.status == psutil.CONN_LISTEN and one.laddr.port == self._port for one in connections)
         return False
