@@ -134,7 +134,9 @@ class Tabs:
         self.context = context
         self.console: list[str] = []
         self.uncaught: list[str] = []
-        self._waiting: dict[Page, dict[str, str]] = {}  # the method of each request that has no reply yet, by its id
+        # Of each page's newest connection: the methods of its requests without a reply, by id, and of those with one.
+        self._waiting: dict[Page, dict[str, str]] = {}
+        self._answered: dict[Page, set[str]] = {}
 
     def new(self) -> Page:
         page = self.context.new_page()
@@ -157,15 +159,21 @@ class Tabs:
         while method in self._waiting[page].values():
             page.wait_for_timeout(20)
 
+    def wait_for_reply(self, page: Page, method: str) -> None:
+        """Until this page's newest connection has had a reply to a request by this method."""
+        while method not in self._answered[page]:
+            page.wait_for_timeout(20)
+
     def _logged(self, message: ConsoleMessage) -> None:
         self.console.append(f"{message.type}: {message.text}")
 
     def _connected(self, page: Page, socket: WebSocket) -> None:
         if "/onyx/ws" in socket.url:
             waiting = self._waiting[page] = {}
+            answered = self._answered[page] = set()
             self.console.append("socket opened")
             socket.on("framesent", partial(self._sent, waiting))
-            socket.on("framereceived", partial(self._received, waiting))
+            socket.on("framereceived", partial(self._received, waiting, answered))
             socket.on("close", lambda _: self.console.append("socket closed"))
 
     def _sent(self, waiting: dict[str, str], frame: str) -> None:
@@ -173,9 +181,10 @@ class Tabs:
         request = json.loads(frame)
         waiting[request["id"]] = request["method"]
 
-    def _received(self, waiting: dict[str, str], frame: str) -> None:
+    def _received(self, waiting: dict[str, str], answered: set[str], frame: str) -> None:
         self.console.append(f"← {frame}")
-        waiting.pop(json.loads(frame).get("id"), None)
+        if (method := waiting.pop(json.loads(frame).get("id"), None)) is not None:
+            answered.add(method)
 
     def _failed(self, error: PlaywrightError) -> None:
         self.console.append(f"uncaught: {error.stack or error.message}")

@@ -65,6 +65,8 @@ def test_what_waits_for_a_yes_runs_in_a_new_kernel_after_the_server_was_killed(
     sidebar.page.wait_for_timeout(9_000)
     mortal_lab.start()
     expect(sidebar.offline).to_have_count(0)
+    # The card of before the restart answers nothing: the page has to have the one of now.
+    tabs.wait_for_reply(sidebar.page, "approvals.list")
     sidebar.hook("approve-once").click()
     expect(sidebar.answers.last).to_contain_text("It ran.")
     sidebar.wait_for_end()
