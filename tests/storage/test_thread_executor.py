@@ -109,7 +109,7 @@ async def test_who_is_cancelled_leaves_the_turn_to_the_next_when_the_thread_has_
 
 HANGS = """
 import asyncio, threading
-from onyx_jupyter.storage import own_thread
+from onyx_jupyter.storage import thread_executor
 
 begun, stopped = threading.Event(), threading.Event()
 
@@ -122,13 +122,13 @@ def run_until_stopped():
     print("stopped", flush=True)
 
 async def main():
-    own_thread.start_thread(run_until_stopped, "test", stop=stopped.set)
-    hanging.append(asyncio.create_task(own_thread.in_thread(hang, "test")))
+    thread_executor.start_thread(run_until_stopped, "test", stop=stopped.set)
+    hanging.append(asyncio.create_task(thread_executor.in_thread(hang, "test")))
     while not begun.is_set():
         await asyncio.sleep(0.01)
 
 hanging = []
-own_thread.END_S = 0.5
+thread_executor.END_S = 0.5
 asyncio.run(main())
 print("ends", flush=True)
 """
