@@ -26,8 +26,8 @@ def test_a_named_cell_leads_to_its_notebook_and_is_the_same_cell_later(
     titles = [link.get_attribute("title") for link in links.all()]
     assert titles == [
         f"Show it in {other.name}",
-        f"Show what is cell 9 of {other.name} now",
-        f"Show what is cell 2 of {name}.ipynb now",
+        f"Show what is now cell 9 of {other.name}",
+        f"Show what is now cell 2 of {name}.ipynb",
     ]
 
     # Where it has another name, that is said, and nothing else is shown.
@@ -56,7 +56,7 @@ def test_a_named_cell_leads_to_its_notebook_and_is_the_same_cell_later(
     page.keyboard.type("dd")
     expect(notebook.cells).to_have_count(2)
     links.first.click()
-    expect(told(page)).to_have_text(f"{other.name} does not have this cell any more.")
+    expect(told(page)).to_have_text(f"{other.name} no longer has this cell.")
     expect(active(notebook)).not_to_have_text("'meant'")
 
 

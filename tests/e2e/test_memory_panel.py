@@ -62,7 +62,7 @@ def test_memory_is_found_compared_and_brought_back(
     expect(panel.diff.locator(".cm-deletedChunk")).to_contain_text("40,000 crowns")
     expect(panel.diff.locator(".cm-insertedLine, .cm-changedLine").first).to_contain_text("raised by the council")
     panel.hook("memory-restore").press("Enter")
-    expect(panel.notices).to_contain_text(f"{PATH} is as in version 1 again.")
+    expect(panel.notices).to_contain_text(f"{PATH} was restored to version 1.")
     assert file.read_text("utf-8") == BEFORE
     expect(panel.versions).to_have_count(3)
     panel.notices.get_by_text("Undo").press("Enter")
