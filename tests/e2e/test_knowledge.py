@@ -107,6 +107,7 @@ def test_a_file_is_uploaded_counted_cited_removed_and_brought_back(
     page.reload()
     sidebar.show()
     panel.show()
+    expect(panel.search).to_be_focused()  # which comes a moment after the panel
     panel.document("tide.md").press("Delete")
     expect(panel.document("tide.md")).to_have_count(0)
     expect(row).to_be_focused()
