@@ -35,9 +35,6 @@ def main() -> None:
 
 
 def _serve(options: dict[str, Any]) -> Any:
-    # Read when OpenMP is loaded. By default its threads spin at every barrier: one that waits for its core beside a
-    # kernel at work makes the other burn its own, and an answer took two to four times as long.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     import xllamacpp
 
     params = xllamacpp.CommonParams()
