@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
@@ -75,9 +75,8 @@ class Container:
     async def warm(self) -> None:
         """Starts the features, and loads what the first answer will need, one feature at a time."""
         await self.start()
-        for feature, built in self._features.values():
-            if not self._closed and feature.name not in self.problems:
-                await self._try(feature, "be warmed up", built.warm)  # on failure it is loaded when needed
+        for feature, built in self._in_use():
+            await self._try(feature, "be warmed up", built.warm)  # on failure it is loaded when needed
 
     async def close(self) -> None:
         """Ends all work, the last feature's first. A feature that fails to end does not block the rest."""
@@ -134,10 +133,11 @@ class Container:
     def settings(self) -> Mapping[str, type[BaseModel]]:
         return {feature.name: feature.settings for feature in self._declared if feature.settings}
 
-    def _in_use(self) -> Sequence[tuple[Feature, Built]]:
-        if self._closed:
-            return ()
-        return [(feature, built) for feature, built in self._features.values() if feature.name not in self.problems]
+    def _in_use(self) -> Iterator[tuple[Feature, Built]]:
+        """The features that work; ends when the container is closed meanwhile."""
+        for feature, built in self._features.values():
+            if not self._closed and feature.name not in self.problems:
+                yield feature, built
 
     def _of(self, feature: Feature, asked: Callable[[Parts], T]) -> T | None:
         """What a feature contributes to each run; if it raises, the feature has failed, but not the run."""

@@ -43,7 +43,7 @@ async def repair_call(call: ToolCall, tools: ToolRegistry, context: ToolContext)
     """Raises: ToolError (unknown tool), InvalidArguments (each field named, and the nearest valid call)."""
     valid = _in_shape(call, tools, context)
     tool, arguments = tools.validate(valid)
-    given, reasons = await tool.repair(valid, context)
+    given, reasons = await tool.repair(valid, arguments, context)
     if valid.name == call.name and dict(given) == dict(call.arguments):
         return RepairedCall(call, tool, arguments)
     repaired = replace(valid, arguments=given)

@@ -98,14 +98,16 @@ class Tool(Generic[A]):
         """
         return self.risk if self.per_call.risk_of is None else self.per_call.risk_of(arguments)
 
-    async def repair(self, call: ToolCall, context: ToolContext) -> tuple[Mapping[str, Any], Sequence[str]]:
+    async def repair(
+        self, call: ToolCall, arguments: A, context: ToolContext
+    ) -> tuple[Mapping[str, Any], Sequence[str]]:
         """The arguments that a valid call clearly means, and notes for the model about the difference.
 
         Raises: InvalidArguments if in doubt.
         """
         if self.per_call.repair is None:
             return call.arguments, ()
-        return await self.per_call.repair(call, context, self.risk_of(self.check(call.arguments)) == "read")
+        return await self.per_call.repair(call, context, self.risk_of(arguments) == "read")
 
     async def risk_here(self, arguments: A, context: ToolContext) -> Risk:
         """Like `risk_of`, if the risk depends on what a path leads to. Raises: ToolError."""

@@ -52,7 +52,20 @@ class Steps:
                     raise RuntimeError(f"{name} broke")
                 return {name: {"ok": True, "message": "fine"}}
 
-            return Built(provides or {}, step("start"), step("warm"), step("close"), health)
+            def catch_up() -> None:
+                self.done.append(f"catch up {name}")
+                if "catch up" in fails:
+                    raise RuntimeError(f"{name} broke")
+
+            return Built(
+                provides or {},
+                step("start"),
+                step("warm"),
+                step("close"),
+                health,
+                prepare=step("prepare"),
+                catch_up=catch_up,
+            )
 
         return Feature(name, make, provides=tuple(provides or ()), **more)
 
@@ -92,6 +105,20 @@ async def test_what_is_warm_was_started_and_a_failed_one_keeps_no_other_cold(ste
     await container.warm()
     assert steps.done == ["start a", "start b", "warm a", "warm b"]
     assert container.problems == {}
+
+
+async def test_one_that_cannot_be_prepared_keeps_no_other_from_it_and_after_the_end_none_is(steps: Steps) -> None:
+    gone = steps.feature("gone", fails=("make",))
+    container = Container([steps.feature("a", fails=("prepare", "catch up")), gone, steps.feature("b")], {})
+    container.catch_up()
+    await container.prepare()
+    assert steps.done == ["catch up a", "catch up b", "prepare a", "prepare b"]
+    assert container.problems.keys() == {"gone"}
+    await container.close()
+    steps.done.clear()
+    container.catch_up()
+    await container.prepare()
+    assert steps.done == []
 
 
 async def test_one_that_fails_to_start_leaves_the_rest_running_and_says_so(steps: Steps) -> None:
