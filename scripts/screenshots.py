@@ -218,7 +218,7 @@ def memory(studio: Studio) -> Page:
     page.locator(".jp-SideBar .lm-TabBar-tab[data-id=onyx-chat]").click()
     expect(sidebar.node).not_to_be_visible()
     panel.show()
-    expect(panel.hook("memory-status")).to_contain_text("meaning and words")
+    expect(panel.hook("memory-status")).to_contain_text("meaning and keywords")
     panel.search.fill("fiscal year")
     panel.hook("memory-result").and_(page.locator('[data-path="MEMORY.md"]')).first.click()
     expect(panel.text).to_contain_text("April")
