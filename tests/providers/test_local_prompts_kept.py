@@ -22,7 +22,7 @@ from tests.local_model import LOCAL_MODEL_MARKS, MODEL
 from tests.waiting import until
 
 pytestmark = LOCAL_MODEL_MARKS
-CONTEXT_TOKENS = 1024
+CONTEXT_TOKENS = 8192
 PENGUINS = "A row tells of a penguin: its species, its island, the length of its bill and its mass in grams. " * 5
 CUSTOMERS = "A row tells of a customer: the contract, the months until now, the monthly fee and the calls. " * 5
 NEW_TOKENS = 40
@@ -104,7 +104,7 @@ async def test_what_was_read_ahead_is_not_read_again(house: House) -> None:
 
 async def test_a_reading_ahead_gives_way_to_a_question_and_what_it_has_read_stays(house: House) -> None:
     await house.usage("", "Hello.")
-    long = PENGUINS * 3
+    long = PENGUINS * 50  # some 6,000 tokens: seconds of reading, also on a fast machine
     reading = asyncio.create_task(house.model.prefill(ModelRequest("You help.", [Message("user", long)])))
     await house.until_it_reads()
     assert (await house.usage(CUSTOMERS, "Who pays most?")).output_tokens > 0
