@@ -103,7 +103,7 @@ $(STAMPS)/python: $(STAMPS)/uv requirements/dev.lock
 
 # Beside the front end. Without a network it says so in a line, and the next `make` tries again.
 $(STAMPS)/model-%: $(STAMPS)/python
-	@if $(BIN)/python -m onyx_jupyter.providers.local_files.fetch $*; then touch $@; fi
+	@if $(BIN)/python -m onyx_jupyter.providers.local_files.download $*; then touch $@; fi
 
 $(STAMPS)/audit: $(STAMPS)/uv requirements/audit.lock
 	@bash scripts/python_env.sh audit "$(PYTHON)"

@@ -23,20 +23,22 @@ from onyx_jupyter.agent.prompt import build_tiny_prompt
 from onyx_jupyter.agent.prompt_sections import PromptFacts
 from onyx_jupyter.cell_mode import prompts
 from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.turn import Exchange, Turn
+from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import Guidance, ModelDone, ModelRequest, TextDelta
-from onyx_jupyter.providers.local_files.places import shared_folders
+from onyx_jupyter.providers.local_files.storage_folders import shared_folders
 from onyx_jupyter.providers.local_model import LocalModel
-from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_server_pool import LocalServerPool
 from onyx_jupyter.providers.local_weights import find_weights
 
 SYSTEM = build_tiny_prompt(PromptFacts(agent_name="Onyx", files={}, tools=(), today="2026-01-01"))
 WHAT = Turn("What does this notebook do?", "", (), ())
 RATE = Turn("Add a cell that shows the churn rate by contract type.", "", (), ())
 CELL = "rates = customers.groupby('contract_type')['churned'].mean()\nprint('churn rate', rates)"
-AGAIN = Turn("And by internet type?", "", (), (Exchange(RATE.request, CELL, "Monthly contracts leave most often."),))
+AGAIN = Turn(
+    "And by internet type?", "", (), (AnsweredRequest(RATE.request, CELL, "Monthly contracts leave most often."),)
+)
 _FENCE = Guidance("```python\n", ("\n```",))
 
 
@@ -64,14 +66,14 @@ class Bench:
         self._weights = find_weights(model_id.partition("/")[2], shared_folders())
         self.facts = welcome()
 
-    def fresh(self, left: str) -> tuple[LocalServers, LocalModel]:
-        servers = LocalServers(
+    def fresh(self, left: str) -> tuple[LocalServerPool, LocalModel]:
+        servers = LocalServerPool(
             idle_timeout_s=600, threads=self._threads, clock=SystemClock(), saved_in=self._home / left
         )
         return servers, LocalModel(self._id, self._weights, servers)
 
     async def ask(
-        self, model: LocalModel, servers: LocalServers, prompt: str, guidance: Guidance | None = None
+        self, model: LocalModel, servers: LocalServerPool, prompt: str, guidance: Guidance | None = None
     ) -> Asked:
         """Two tokens of an answer."""
         server = servers.server(self._weights)
@@ -131,7 +133,7 @@ class Bench:
         print(f"{'resident memory above the file':38}{self._above_file_mb(servers):6.0f} MB")
         await servers.close()
 
-    def _above_file_mb(self, servers: LocalServers) -> float:
+    def _above_file_mb(self, servers: LocalServerPool) -> float:
         rss = psutil.Process(servers.server(self._weights).pid).memory_info().rss
         return float(rss - self._weights.path.stat().st_size) / 1e6
 

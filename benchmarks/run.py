@@ -25,7 +25,7 @@ NAMES = (
     "streaming",
     "stop",
     "tool_turn",
-    "secrets_filter",
+    "secret_redaction",
     "notebook.edits",
     "notebook.outline",
     "notebook.undo",

@@ -9,9 +9,9 @@ OnyxError                  what failed, with which value, and what to do next
 ├── SessionBusy            another server is running this session
 ├── AlreadyResolved        an approval that was answered before
 ├── ProjectFileChanged     a project's instructions differ from those the user was shown
-├── OutOfTime              a run exceeded its time limit
+├── RunTimedOut              a run exceeded its time limit
 ├── DocumentUnreadable     a file or page that cannot be read as a document
-├── ReadingUnavailable     documents cannot be read now, whatever they contain
+├── DocumentReaderUnavailable     documents cannot be read now, whatever they contain
 ├── MagicError             a request in a cell cannot be done (code: usage, variable, no_server, …)
 ├── ModelError             a provider failed (code, hint, retry_after_s)
 │   └── EmptyAnswer        a model answered with neither words nor a call
@@ -142,7 +142,7 @@ class ProjectFileChanged(OnyxError):
     code = "project_file_changed"
 
 
-class OutOfTime(OnyxError):
+class RunTimedOut(OnyxError):
     """A run worked for longer than `runtime.defaultTimeoutMs`."""
 
     code = "timeout"
@@ -154,7 +154,7 @@ class DocumentUnreadable(OnyxError):
     code = "document"
 
 
-class ReadingUnavailable(OnyxError):
+class DocumentReaderUnavailable(OnyxError):
     """The process that reads documents does not start; the documents are not at fault, and are intact."""
 
     code = "reading"

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel
-from onyx_jupyter.providers.local_files.places import find_file, shared_folders
+from onyx_jupyter.providers.local_files.storage_folders import find_file, shared_folders
 from onyx_jupyter.testing.script import Reply, Say
 from onyx_jupyter.testing.scripted_server import Received
 from scripts.studio import NARROW_PX, Studio, scroll_to, widen

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
-from onyx_jupyter.providers.local_files.places import find_file, shared_folders
+from onyx_jupyter.providers.local_files.storage_folders import find_file, shared_folders
 
 MODEL = CATALOGUE[0]
 FILE = find_file(MODEL, shared_folders())

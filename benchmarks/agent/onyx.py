@@ -16,7 +16,7 @@ from benchmarks.agent.server_notebook import read_cells, run_all, write_empty
 from benchmarks.agent.task import MAX_MODEL_CALLS, TIME_LIMIT_S, NbCell, Task, Turn, output_texts, touched_cells
 from benchmarks.jupyter_process import JupyterProcess
 from benchmarks.socket_client import Event, SocketClient
-from onyx_jupyter.features.conversations.wire import MAX_DRAFT_CHARS
+from onyx_jupyter.features.sessions.wire import MAX_DRAFT_CHARS
 
 NOTEBOOK = "question.ipynb"
 _RUNS_CODE = (

@@ -13,7 +13,7 @@ from benchmarks.jupyter_process import JupyterProcess
 from benchmarks.socket_client import SocketClient
 from onyx_jupyter.clock import IdSource, SystemClock
 from onyx_jupyter.notebook.review.change_store import ChangeStore
-from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits
+from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, RetentionLimits
 from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell
 from tests.notebook.shelf import Shelf, code
 
@@ -62,7 +62,7 @@ async def _make_turn(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str,
     before = json.loads(json.dumps(shelf.notebooks[PATH]))
     ids = IdSource(SystemClock())
     recorder = ChangeRecorder(
-        shelf, ChangeStore(folder), str, SystemClock(), ids, KeepLimits, lambda path, author: None
+        shelf, ChangeStore(folder), str, SystemClock(), ids, RetentionLimits, lambda path, author: None
     )
     notebooks = recorder.notebooks_for(Author("main", SESSION, RUN))
     for n in range(CHANGES):

@@ -96,12 +96,12 @@ describe('in words', () => {
     ],
     [
       { state: 'fetching', doneBytes: 1, fetcher: 'another process (7)' },
-      '0 % · 0 MB of 1.12 GB, fetched by another process (7)'
+      '0 % · 0 MB of 1.12 GB, downloaded by another process (7)'
     ],
     [{ state: 'fetching', doneBytes: 1_117_320_768 }, 'Checking the file…'],
     [{ state: 'paused', doneBytes: 1_117_320_767 }, 'Paused at 99 % · 1.12 GB of 1.12 GB'],
     [{ state: 'ready', shared: true }, 'Ready, for everyone on this installation'],
-    [{ state: 'failed' }, 'Could not be fetched']
+    [{ state: 'failed' }, 'Download failed']
   ] as Array<[Partial<LocalModelInfo>, string]>)('%o', (more, words) => {
     expect(stateWords(localModel(more), trans)).toBe(words);
   });

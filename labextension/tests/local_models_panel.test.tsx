@@ -64,7 +64,7 @@ describe('the panel', () => {
   });
 
   it.each([
-    [{}, ['Fetch']],
+    [{}, ['Download']],
     [{ state: 'failed', error: 'No source gave it.' }, ['Try again']],
     [{ state: 'fetching', doneBytes: 5 }, ['Pause', 'Discard']],
     [{ state: 'fetching', doneBytes: 5, fetcher: 'another process (7)' }, []],
@@ -90,7 +90,7 @@ describe('the panel', () => {
     expect([bar?.value, bar?.max, bar?.getAttribute('aria-label')]).toEqual([
       50,
       100,
-      'Big 1.5B is being fetched'
+      'Downloading Big 1.5B'
     ]);
     await click('local-model-pause');
     expect(acts.pause).toHaveBeenCalledOnce();
@@ -118,7 +118,7 @@ describe('the panel', () => {
     await panel(null);
     expect(hook('local-models-state')?.textContent).toBe('Reading…');
     await panel([]);
-    expect(hook('local-models-state')?.textContent).toBe('There is no model to fetch.');
+    expect(hook('local-models-state')?.textContent).toBe('There are no models to download.');
     await panel(null, { problem: 'The server does not answer.', refusal: 'It is answering.' });
     expect(hook('local-models-problem')?.textContent).toContain('The server does not answer.');
     expect(hook('local-models-refusal')?.textContent).toContain('It is answering.');
@@ -151,9 +151,9 @@ describe('the offer on the first page', () => {
   it('names the model, its size and its licence, and fetches with one click', async () => {
     await offer(localModel());
     expect(host.textContent).toContain(
-      'Big 1.5B can run on this machine: 1.12 GB to fetch once, Apache-2.0.'
+      'Big 1.5B can run on this machine: a download of 1.12 GB, Apache-2.0.'
     );
-    expect(hook('offer-fetch')?.textContent).toBe('Fetch it (1.12 GB)');
+    expect(hook('offer-fetch')?.textContent).toBe('Download (1.12 GB)');
     await click('offer-fetch');
     expect(acts.fetch).toHaveBeenCalledOnce();
     await click('offer-all');

@@ -34,7 +34,7 @@ vi.mock('@jupyterlab/ui-components', () => {
 vi.mock('@jupyterlab/rendermime', () => ({}));
 vi.mock('@jupyterlab/outputarea', () => ({}));
 
-const LINE = 'No model can answer yet. Fetch Big 1.5B (1.12 GB).';
+const LINE = 'No model can answer yet. Download Big 1.5B (1.12 GB).';
 const MODEL = localModel();
 const trans = nullTranslator.load('onyx_jupyter');
 const ui = { trans } as unknown as Ui;
@@ -140,7 +140,7 @@ describe('where nobody answers', () => {
     expect([...host.querySelectorAll('p')].map(one => one.textContent)).toEqual([LINE]);
     expect(hook('suggestion')).toBeNull();
     expect([...host.querySelectorAll('button')].map(one => one.textContent)).toEqual([
-      'Fetch it (1.12 GB)',
+      'Download (1.12 GB)',
       'Local models…',
       'Connect a model',
       'Skills',
@@ -161,7 +161,7 @@ describe('where nobody answers', () => {
     expect(hook('no-model')?.textContent).toContain(LINE);
     expect(hook('no-model')?.getAttribute('role')).toBe('status');
     expect(hook('run-problem')).toBeNull();
-    expect(hook('offer-fetch')?.textContent).toBe('Fetch it (1.12 GB)');
+    expect(hook('offer-fetch')?.textContent).toBe('Download (1.12 GB)');
     await click('retry');
     expect(retry).toHaveBeenCalledOnce();
   });

@@ -19,7 +19,7 @@ from onyx_jupyter.agent.summary import (
     request_text,
 )
 from onyx_jupyter.agent.token_count import Correction
-from onyx_jupyter.agent.truncation import WORDS_SHARE, Split, blocks_tokens, fitted_to, words_of
+from onyx_jupyter.agent.truncation import WORDS_SHARE, TruncationPlan, blocks_tokens, fitted_to, words_of
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.events import ToolProgress
 from onyx_jupyter.messages import Message, Usage
@@ -41,7 +41,7 @@ class Room:
     correction: Correction
 
 
-async def sum_up(run: Run, part: Split, room: Room) -> ModelError | None:
+async def sum_up(run: Run, part: TruncationPlan, room: Room) -> ModelError | None:
     """Returns None if a summary replaced the older part, else why nothing changed. Raises: Halt, StorageError."""
     run.emit(ToolProgress(run.run_id, "", "model", UNDER_WAY))
     writer = _Writer(run, part, room)
@@ -73,7 +73,7 @@ async def sum_up(run: Run, part: Split, room: Room) -> ModelError | None:
 class _Writer:
     """The side request for one summary; `usage` is what it has cost so far."""
 
-    def __init__(self, run: Run, part: Split, room: Room) -> None:
+    def __init__(self, run: Run, part: TruncationPlan, room: Room) -> None:
         self.usage: Usage | None = None
         self._run = run
         self._most = min(_MOST_SUMMARY_TOKENS, room.messages // 4, blocks_tokens(part.older))

@@ -22,7 +22,7 @@ from onyx_jupyter.protocols import (
     ModelProgress,
     ModelRequest,
     TextDelta,
-    TextWasThought,
+    TextWasThinking,
     ThoughtDelta,
 )
 from onyx_jupyter.toolsets.more_tools import unwrapped
@@ -163,7 +163,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
                 thoughts.word()
                 said = said or bool(event.text.strip())
                 _show(filtered.feed(event.text), run)
-            elif isinstance(event, TextWasThought):
+            elif isinstance(event, TextWasThinking):
                 thoughts.take_back(lead, run.text, filtered.finish())
                 run.text, run.lead, said, filtered = "", lead, False, run.processors.text_filter()
                 await run.partial.discard()

@@ -24,7 +24,7 @@ class Halt(Exception):
 
 
 @dataclass(slots=True)
-class Spent:
+class TotalUsage:
     """The total usage of a run and its children; each run adds its own."""
 
     usage: Usage = field(default_factory=Usage)
@@ -45,7 +45,7 @@ class RunSoFar:
     tools: ToolRegistry
     done: Sequence[tuple[ToolCall, ToolResult]]
     usage: Usage
-    spent: Spent = field(default_factory=Spent)
+    spent: TotalUsage = field(default_factory=TotalUsage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from onyx_jupyter.agent.processor import Processors, Spent
+from onyx_jupyter.agent.processor import Processors, TotalUsage
 from onyx_jupyter.agent.run_timeout import RunTimeout
 from onyx_jupyter.agent.thoughts import Thoughts
 from onyx_jupyter.clock import Clock
@@ -16,7 +16,7 @@ from onyx_jupyter.files.result_files import ResultFiles
 from onyx_jupyter.messages import ToolCall, ToolResult, Usage
 from onyx_jupyter.processes.run_processes import RunProcesses
 from onyx_jupyter.protocols import Approver, Block, Compaction, Measured, Model, ModelRequest, Transcript
-from onyx_jupyter.security.secrets_filter import SecretsFilter
+from onyx_jupyter.security.secret_redactor import SecretRedactor
 from onyx_jupyter.toolsets.arguments import Checked
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.registry import ToolRegistry
@@ -155,7 +155,7 @@ class Run:
     inbox: Inbox
     build_prompt: Callable[[Note], Awaitable[str]]
     emit: Callable[[RunEvent], None]
-    secrets: SecretsFilter
+    secrets: SecretRedactor
     clock: Clock
     new_id: Callable[[], str]
     max_turns: int
@@ -165,7 +165,7 @@ class Run:
     earlier: Sequence[RunEvent] = ()
     has_waited: bool = False
     asked_in: str | None = None
-    spent: Spent = field(default_factory=Spent)
+    spent: TotalUsage = field(default_factory=TotalUsage)
     temperature: float | None = None
     max_tokens: int | None = None
     compaction: CompactionConfig = field(default_factory=CompactionConfig)

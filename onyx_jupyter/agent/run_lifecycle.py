@@ -10,7 +10,7 @@ from typing import Any
 from onyx_jupyter.agent.loop import run_loop
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.tool_calls import record
-from onyx_jupyter.errors import OnyxError, OutOfTime
+from onyx_jupyter.errors import OnyxError, RunTimedOut
 from onyx_jupyter.events import ChatAborted, ChatError, ChatFinal, ChatStarted, RunEvent
 from onyx_jupyter.messages import ToolResult
 
@@ -40,7 +40,7 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
             await run.partial.flush()
             raise
         await _end(run, "aborted", {}, STOPPED, ChatAborted(run.run_id))
-    except OutOfTime as error:
+    except RunTimedOut as error:
         await _end_with_error(run, error.code, str(error), error.hint, CUT_SHORT)
     except OnyxError as error:
         await _end_with_error(run, error.code, run.redact(str(error)), error.hint)

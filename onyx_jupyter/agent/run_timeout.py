@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.errors import OutOfTime
+from onyx_jupyter.errors import RunTimedOut
 
 
 class RunTimeout:
@@ -25,13 +25,13 @@ class RunTimeout:
         return self._before_s + (0.0 if self._since is None else self._clock.monotonic() - self._since)
 
     def check(self) -> None:
-        """Raises: OutOfTime."""
+        """Raises: RunTimedOut."""
         if self.used_s >= self._limit_s:
             raise self._out_of_time()
 
     @asynccontextmanager
     async def limit(self) -> AsyncIterator[None]:
-        """Counts while the block runs, and cancels it when the time is used up. Raises: OutOfTime."""
+        """Counts while the block runs, and cancels it when the time is used up. Raises: RunTimedOut."""
         try:
             async with asyncio.timeout(None) as scope:
                 self._scope = scope
@@ -70,8 +70,8 @@ class RunTimeout:
             now = asyncio.get_running_loop().time()
             self._scope.reschedule(None if seconds is None else now + seconds)
 
-    def _out_of_time(self) -> OutOfTime:
-        return OutOfTime(
+    def _out_of_time(self) -> RunTimedOut:
+        return RunTimedOut(
             f"Onyx worked on this for {self._limit_s:g} s, as long as one answer may take.",
             hint="Ask for it in smaller steps, or raise runtime.defaultTimeoutMs in onyx.json. Waiting for you and "
             "running cells are not counted.",

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from onyx_jupyter.agent.processor import Processors, Reply
 from onyx_jupyter.messages import Usage
-from onyx_jupyter.protocols import Model, ModelDone, ModelNote, ModelRequest, TextDelta, TextWasThought
+from onyx_jupyter.protocols import Model, ModelDone, ModelNote, ModelRequest, TextDelta, TextWasThinking
 
 
 async def _ignored(note: ModelNote) -> None:
@@ -27,7 +27,7 @@ async def side_request(
         async for event in stream:
             if isinstance(event, TextDelta):
                 text += event.text
-            elif isinstance(event, TextWasThought):
+            elif isinstance(event, TextWasThinking):
                 text = ""
             elif isinstance(event, ModelNote):
                 await on_note(event)

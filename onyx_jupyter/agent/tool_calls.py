@@ -16,7 +16,7 @@ from onyx_jupyter.events import ToolFinished, ToolStarted
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.external_content import unfenced
-from onyx_jupyter.security.secrets_filter import marked, off_the_loop
+from onyx_jupyter.security.secret_redactor import marked, off_the_loop
 from onyx_jupyter.toolsets.arguments import Checked
 from onyx_jupyter.toolsets.call_repair import RepairedCall, repair_call
 from onyx_jupyter.toolsets.context import ToolContext

@@ -22,7 +22,7 @@ _LONGEST_CHARS_AT_WORST = (8000, 4000, 2000, 1000, 500, 200)
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class TruncationPlan:
     """`older` is dropped; what stays begins at the entry `first_kept`, and the entries `carried` stay with it."""
 
     older: tuple[Block, ...]
@@ -35,7 +35,7 @@ def blocks_tokens(blocks: Sequence[Block]) -> int:
     return sum(messages_tokens(block.messages) for block in blocks)
 
 
-def split(blocks: Sequence[Block], most: int, keep_tokens: int, keep_turns: int) -> Split | None:
+def split(blocks: Sequence[Block], most: int, keep_tokens: int, keep_turns: int) -> TruncationPlan | None:
     """Keeps the newest blocks: `keep_turns` turns or `keep_tokens` tokens, whichever is more, but never over `most`.
 
     The last block and the user's newest message stay regardless of size. None if nothing would be dropped.
@@ -102,7 +102,7 @@ def _candidates(blocks: Sequence[Block], room: int, view: View, *, drop: bool) -
         yield fitted_to(room, unchanged, view)
 
 
-def _dropping(part: Split, blocks: Sequence[Block], room: int) -> Compaction:
+def _dropping(part: TruncationPlan, blocks: Sequence[Block], room: int) -> Compaction:
     """The user's rules outlive what is dropped: an earlier summary and the user's own words stay."""
     share = room // WORDS_SHARE
     summary = next((block.summary for block in blocks if block.is_summary), "")
@@ -120,7 +120,7 @@ def _as_it_is(blocks: Sequence[Block]) -> Compaction | None:
     return Compaction(summary.summary if summary else "", summary.words if summary else (), first.entry_id, carried)
 
 
-def _split_at(blocks: Sequence[Block], place: int) -> Split | None:
+def _split_at(blocks: Sequence[Block], place: int) -> TruncationPlan | None:
     # A carried block comes before a gap: a kept part that began with it would bring back what fills the gap.
     while place < len(blocks) and blocks[place].carried:
         place += 1
@@ -131,7 +131,7 @@ def _split_at(blocks: Sequence[Block], place: int) -> Split | None:
     older = tuple(block for index, block in enumerate(blocks[:place]) if index not in carried)
     if not older:
         return None
-    return Split(older, blocks[place].entry_id, tuple(blocks[index].entry_id for index in carried))
+    return TruncationPlan(older, blocks[place].entry_id, tuple(blocks[index].entry_id for index in carried))
 
 
 def _is_user(block: Block) -> bool:

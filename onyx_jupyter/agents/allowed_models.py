@@ -11,7 +11,7 @@ from onyx_jupyter.agents.default_model import NO_MODEL
 from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ModelError
-from onyx_jupyter.protocols import HoldsModelFiles, Model, ModelInfo, Models
+from onyx_jupyter.protocols import Model, ModelFileHolder, ModelInfo, Models
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL
 from onyx_jupyter.providers.network_guard import is_loopback
 
@@ -74,8 +74,8 @@ class AllowedModels:
             await self._models.warm()
 
     async def let_go(self, path: Path) -> bool:
-        """See protocols.HoldsModelFiles."""
-        return not isinstance(self._models, HoldsModelFiles) or await self._models.let_go(path)
+        """See protocols.ModelFileHolder."""
+        return not isinstance(self._models, ModelFileHolder) or await self._models.let_go(path)
 
     async def close(self) -> None:
         await self._models.close()

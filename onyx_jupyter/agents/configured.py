@@ -22,9 +22,9 @@ from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import Models
 from onyx_jupyter.providers.known_providers import LOCAL
 from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
-from onyx_jupyter.providers.local_files.places import shared_folders
+from onyx_jupyter.providers.local_files.storage_folders import shared_folders
 from onyx_jupyter.providers.settings import ModelsSettings
-from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
+from onyx_jupyter.security.secret_redactor import SecretRedactor, no_secrets
 from onyx_jupyter.toolsets.access import is_denied, names_in
 from onyx_jupyter.toolsets.tool import Tool
 
@@ -103,7 +103,7 @@ class Configured:
         return self._models
 
     @property
-    def secrets(self) -> SecretsFilter:
+    def secrets(self) -> SecretRedactor:
         """No secrets are known before the configuration is read."""
         return self._settings.secrets if self._settings else no_secrets()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, megabytes, recommended
-from onyx_jupyter.providers.local_files.places import find_file
+from onyx_jupyter.providers.local_files.storage_folders import find_file
 
 NO_MODEL = ""
 """The model id used when no model can answer."""
@@ -45,7 +45,7 @@ class DefaultModel:
         """The error that says in one line what works without a model, and how to get one."""
         ways = ["search", "run skills by form", "connect a provider and choose its model"]
         if self._recommended is not None:
-            ways.append(f"fetch {_with_size(self._recommended)}")
+            ways.append(f"download {_with_size(self._recommended)}")
         line = f"No model can answer yet: {', '.join(ways[:-1])}, or {ways[-1]}."
         return ModelError("no_model", line, permanent=True)
 

@@ -28,7 +28,7 @@ from onyx_jupyter.providers.embedders.ollama import OLLAMA
 from onyx_jupyter.providers.embedders.settings import EmbedderKind, EmbeddingSettings
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.security.known_secrets import environment_secrets
-from onyx_jupyter.security.secrets_filter import SecretsFilter
+from onyx_jupyter.security.secret_redactor import SecretRedactor
 from onyx_jupyter.storage.atomic_write import write_text_atomically
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Settings:
     """
 
     config: Config
-    secrets: SecretsFilter
+    secrets: SecretRedactor
     error: ConfigError | None = None
     last_good: Config | None = None
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -97,7 +97,7 @@ def load_settings(
         _write_last_good(home.last_good_file, last_good)
     values = {**environment_secrets(environment), **keys, **(secrets or {})}
     return Settings(
-        config, SecretsFilter(values, shapes=config.security.secrets_filter), error, last_good, keys, warnings
+        config, SecretRedactor(values, shapes=config.security.secrets_filter), error, last_good, keys, warnings
     )
 
 

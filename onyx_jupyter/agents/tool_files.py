@@ -21,7 +21,7 @@ from onyx_jupyter.toolsets.arguments import Checked
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import Tool
 from onyx_jupyter.toolsets.toolset import Toolset, ToolsetContext
-from onyx_jupyter.toolsets.wrappers import OfFamily
+from onyx_jupyter.toolsets.wrappers import WithFamily
 
 log = logging.getLogger(__name__)
 _MODULES = "onyx_tool_file"
@@ -43,7 +43,7 @@ class ToolFiles:
         except Exception:
             log.exception("The files of tools of agent %s could not be looked up", agent_id)
             return []
-        return [OfFamily(_ToolFile(item, self), WORKSPACE) for item in files]
+        return [WithFamily(_ToolFile(item, self), WORKSPACE) for item in files]
 
     async def load(self, skill: Skill) -> Sequence[Tool[Any]]:
         """The file's tools. Its code runs once per version, and again after a failure: a package may be installed now.

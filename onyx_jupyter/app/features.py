@@ -7,8 +7,6 @@ from typing import Any
 from onyx_jupyter.app.foundation import FOUNDATION
 from onyx_jupyter.features.agents.feature import FEATURE as AGENTS
 from onyx_jupyter.features.approvals.feature import FEATURE as APPROVALS
-from onyx_jupyter.features.conversations.feature import FEATURE as CONVERSATIONS
-from onyx_jupyter.features.conversations.feature import SEARCH as SESSION_SEARCH
 from onyx_jupyter.features.files.feature import FEATURE as FILES
 from onyx_jupyter.features.knowledge.feature import FEATURE as KNOWLEDGE
 from onyx_jupyter.features.local_models.feature import FEATURE as LOCAL_MODELS
@@ -20,6 +18,8 @@ from onyx_jupyter.features.processes.feature import FEATURE as PROCESSES
 from onyx_jupyter.features.project.feature import FEATURE as PROJECT
 from onyx_jupyter.features.questions.feature import FEATURE as QUESTIONS
 from onyx_jupyter.features.runs.feature import FEATURE as RUNS
+from onyx_jupyter.features.sessions.feature import FEATURE as CONVERSATIONS
+from onyx_jupyter.features.sessions.feature import SEARCH as SESSION_SEARCH
 from onyx_jupyter.features.skills.feature import FEATURE as SKILLS
 from onyx_jupyter.features.status.feature import FEATURE as STATUS
 from onyx_jupyter.features.tabs.feature import FEATURE as TABS

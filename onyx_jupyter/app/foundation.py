@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onyx_jupyter.agents.configured import Configured
+from onyx_jupyter.agents.default_config import make_home
 from onyx_jupyter.agents.embeddings import ConfiguredEmbeddings
-from onyx_jupyter.agents.first_file import make_home
 from onyx_jupyter.agents.tool_files import ToolFiles
 from onyx_jupyter.agents.toolsets import AgentToolsets
 from onyx_jupyter.errors import StorageError

@@ -12,10 +12,10 @@ from typing import Any
 from onyx_jupyter.cell_mode import actions
 from onyx_jupyter.cell_mode.action_prompts import answer_from, choose, go_on_with, shown_actions, shown_answers
 from onyx_jupyter.cell_mode.action_requests import ActionRequest
+from onyx_jupyter.cell_mode.answers.names import denied_lines, unfounded_name
+from onyx_jupyter.cell_mode.answers.numbers import Numbers
+from onyx_jupyter.cell_mode.answers.output_text import SHOWN_LINES, quoted
 from onyx_jupyter.cell_mode.facts import NotebookFacts, SkillFact
-from onyx_jupyter.cell_mode.names import denied_lines, unfounded_name
-from onyx_jupyter.cell_mode.numbers import Numbers
-from onyx_jupyter.cell_mode.output_text import SHOWN_LINES, quoted
 from onyx_jupyter.cell_mode.small_model import BOLD, CALM, Events, Inner
 from onyx_jupyter.cell_mode.turn import INSERT, REMEMBER, Step, Turn
 from onyx_jupyter.messages import Message, ToolCall

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from onyx_jupyter.cell_mode.cell_source import cell_of
-from onyx_jupyter.protocols import CellDraft, ModelEvent, TextDelta, TextWasThought
+from onyx_jupyter.protocols import CellDraft, ModelEvent, TextDelta, TextWasThinking
 
 _FENCE = re.compile(r"```[^\n]*\n")
 _FENCE_TO_COME = re.compile(r"(?<=\n)`{1,2}\Z")
@@ -22,7 +22,7 @@ async def drafted(asking: AsyncGenerator[ModelEvent, None], begun: str) -> Async
     async with aclosing(asking) as events:
         async for event in events:
             if not isinstance(event, TextDelta):
-                answer = "" if isinstance(event, TextWasThought) else answer
+                answer = "" if isinstance(event, TextWasThinking) else answer
                 yield event
                 continue
             answer += event.text

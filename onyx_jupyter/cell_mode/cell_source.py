@@ -6,7 +6,7 @@ import ast
 import re
 
 from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
-from onyx_jupyter.cell_mode.imports import parsed
+from onyx_jupyter.cell_mode.fixes.imports import parsed
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, wants_plot
 
 _BLOCK = re.compile(r"```[ \t]*[\w+#.{}-]*[ \t]*\r?\n(.*?)(?:(?:^|\n)```|\Z)", re.I | re.M | re.S)

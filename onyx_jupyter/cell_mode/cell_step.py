@@ -8,19 +8,19 @@ from itertools import pairwise
 from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
-from onyx_jupyter.cell_mode.automatic_fixes import mended
+from onyx_jupyter.cell_mode.answers.figures import figures_of, in_sentences
+from onyx_jupyter.cell_mode.answers.numbers import Numbers
+from onyx_jupyter.cell_mode.answers.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
 from onyx_jupyter.cell_mode.cell_draft import drafted
 from onyx_jupyter.cell_mode.cell_source import cell_of, has_whole_block, is_code, opening_lines, problem_in
 from onyx_jupyter.cell_mode.changed_cell import cell_to_change
 from onyx_jupyter.cell_mode.empty_cells import only_claims
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for, missing_modules
 from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
-from onyx_jupyter.cell_mode.figures import figures_of, in_sentences
-from onyx_jupyter.cell_mode.finished_cell import finished
-from onyx_jupyter.cell_mode.imports import uses_module
+from onyx_jupyter.cell_mode.fixes.automatic_fixes import mended
+from onyx_jupyter.cell_mode.fixes.finished_cell import finished
+from onyx_jupyter.cell_mode.fixes.imports import uses_module
 from onyx_jupyter.cell_mode.made_up_data import makes_up_data, speaks_of
-from onyx_jupyter.cell_mode.numbers import Numbers
-from onyx_jupyter.cell_mode.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
 from onyx_jupyter.cell_mode.plots import draws, wants_plot
 from onyx_jupyter.cell_mode.small_model import BOLD, CALM, HOT, Events, Inner
 from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Step, Turn

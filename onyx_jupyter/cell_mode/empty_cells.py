@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from onyx_jupyter.cell_mode.imports import parsed
+from onyx_jupyter.cell_mode.fixes.imports import parsed
 
 _SAYS = ("print", "display")
 _PRINT = re.compile(r"\b(?:prints?|says?|write|hello)\b", re.IGNORECASE)

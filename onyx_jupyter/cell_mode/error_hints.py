@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.series_accessors import accessor_of
+from onyx_jupyter.cell_mode.fixes.series_accessors import accessor_of
 
 _ERROR_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit|Iteration)\b(?::.*)?$", re.MULTILINE)
 _MOST_CHARS = 400

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from onyx_jupyter.cell_mode.imports import bound_names
+from onyx_jupyter.cell_mode.fixes.imports import bound_names
 
 PYTHON = "python"
 MAX_FRAMES = 3

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.imports import parsed
+from onyx_jupyter.cell_mode.fixes.imports import parsed
 from onyx_jupyter.cell_mode.named_columns import named_columns
 
 _WANTS_NEW = re.compile(

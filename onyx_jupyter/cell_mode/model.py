@@ -18,7 +18,7 @@ from onyx_jupyter.security.external_content import plainly
 _WHOLE_CONVERSATION = 1_000_000
 
 
-class Surroundings(Protocol):
+class NotebookContext(Protocol):
     """What cell mode needs from the notebook in front."""
 
     async def facts(self, request: str, made: str | None) -> NotebookFacts:
@@ -36,7 +36,7 @@ class CellModel:
     same as for any run.
     """
 
-    def __init__(self, inner: Model, surroundings: Surroundings, redact: Callable[[str], str]) -> None:
+    def __init__(self, inner: Model, surroundings: NotebookContext, redact: Callable[[str], str]) -> None:
         """`redact` removes secrets from the contents of the notebook and its kernel."""
         self._inner = inner
         self._around = surroundings

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from onyx_jupyter.cell_mode.facts import PYTHON, CellFact, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.imports import bound_names
+from onyx_jupyter.cell_mode.fixes.imports import bound_names
 from onyx_jupyter.cell_mode.named_columns import named_columns
 
 _FEW_COLUMNS = 6

@@ -6,8 +6,8 @@ import ast
 import builtins
 import re
 
-from onyx_jupyter.cell_mode.imports import parsed
-from onyx_jupyter.cell_mode.source_edits import rewritten, text_of
+from onyx_jupyter.cell_mode.fixes.imports import parsed
+from onyx_jupyter.cell_mode.fixes.source_edits import rewritten, text_of
 
 PLOT_IMPORT = "import matplotlib.pyplot as plt"
 _DRAWING_WORDS = "plt pyplot matplotlib sns seaborn px go plotly alt altair hv holoviews bokeh ax axes axs fig figure"

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from onyx_jupyter.cell_mode.extremes import extremes_of
+from onyx_jupyter.cell_mode.answers.extremes import extremes_of
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.notebook_text import cells_named, for_code, for_words
 from onyx_jupyter.cell_mode.plots import wants_plot
 from onyx_jupyter.cell_mode.recipes import recipes_for
-from onyx_jupyter.cell_mode.turn import Exchange, Turn
+from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 
 _EXCHANGES = 2
 _CELL_CHARS = 700
@@ -133,7 +133,7 @@ def _all_asked(turn: Turn) -> str:
     return "\n".join([*before, turn.request, turn.context])
 
 
-def _before(earlier: Sequence[Exchange], language: str) -> str:
+def _before(earlier: Sequence[AnsweredRequest], language: str) -> str:
     lines = []
     for one in earlier[-_EXCHANGES:]:
         lines.append(f"Asked before: {_cut(one.request, _ANSWER_CHARS)}")

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from onyx_jupyter.cell_mode.cell_source import has_block
 from onyx_jupyter.messages import Message, ToolCall, Usage
-from onyx_jupyter.protocols import Guidance, Model, ModelDone, ModelEvent, ModelRequest, TextDelta, TextWasThought
+from onyx_jupyter.protocols import Guidance, Model, ModelDone, ModelEvent, ModelRequest, TextDelta, TextWasThinking
 from onyx_jupyter.security.external_content import plainly
 
 Events = AsyncGenerator[ModelEvent, None]
@@ -57,7 +57,7 @@ class Inner:
                     continue
                 if isinstance(event, TextDelta):
                     self.text += event.text
-                elif isinstance(event, TextWasThought):
+                elif isinstance(event, TextWasThinking):
                     self.text = ""
                 yield event
 
@@ -73,7 +73,7 @@ class Inner:
                 return
             before, prompt = (Message("user", prompt), Message("assistant", self.text)), _WRITE_IT
             self.text = ""
-            yield TextWasThought()
+            yield TextWasThinking()
             if self._asked_again:
                 return
             self._asked_again = True

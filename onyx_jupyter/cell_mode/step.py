@@ -10,16 +10,16 @@ from onyx_jupyter.cell_mode import prompts
 from onyx_jupyter.cell_mode.action_requests import action_request
 from onyx_jupyter.cell_mode.action_step import ActionStep
 from onyx_jupyter.cell_mode.actions import READ_SKILL, is_action
+from onyx_jupyter.cell_mode.answers.numbers import Numbers
+from onyx_jupyter.cell_mode.answers.output_text import output_of
 from onyx_jupyter.cell_mode.cell_step import CellStep, shown
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, names_data, remembered
 from onyx_jupyter.cell_mode.notebook_text import for_code, for_words
-from onyx_jupyter.cell_mode.numbers import Numbers
-from onyx_jupyter.cell_mode.output_text import output_of
 from onyx_jupyter.cell_mode.small_model import Events, Inner
 from onyx_jupyter.cell_mode.turn import CREATE, INSERT, REMEMBER, RUN_ALL, Turn, refusal_reason
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import Guidance, TextDelta, TextWasThought
+from onyx_jupyter.protocols import Guidance, TextDelta, TextWasThinking
 
 _WORDS_TOKENS = 400
 _OPEN_NUMBER = "0123456789.,%-\u2212\u202f\u00a0"
@@ -94,7 +94,7 @@ class Step:
         async with aclosing(self._inner.ask(prompt, Guidance(), max_tokens=_WORDS_TOKENS)) as pieces:
             async for piece in pieces:
                 if not isinstance(piece, TextDelta):
-                    shown, held = ("", "") if isinstance(piece, TextWasThought) else (shown, held)
+                    shown, held = ("", "") if isinstance(piece, TextWasThinking) else (shown, held)
                     yield piece
                     continue
                 held += piece.text

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from onyx_jupyter.cell_mode.output_text import cell_id_of
+from onyx_jupyter.cell_mode.answers.output_text import cell_id_of
 from onyx_jupyter.messages import Message, ToolCall
 from onyx_jupyter.security.external_content import unfenced
 
@@ -39,7 +39,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class AnsweredRequest:
     """A request that was answered before: the cell that was run for it, if one was, and the answer."""
 
     request: str
@@ -54,7 +54,7 @@ class Turn:
     request: str
     context: str
     steps: tuple[Step, ...]
-    earlier: tuple[Exchange, ...]
+    earlier: tuple[AnsweredRequest, ...]
 
     @property
     def last(self) -> Step | None:
@@ -119,7 +119,7 @@ def _steps(messages: Sequence[Message]) -> tuple[Step, ...]:
     )
 
 
-def _exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
+def _exchanges(messages: Sequence[Message]) -> tuple[AnsweredRequest, ...]:
     parts: list[list[Message]] = []
     for message in messages:
         if message.role == "user":
@@ -130,5 +130,5 @@ def _exchanges(messages: Sequence[Message]) -> tuple[Exchange, ...]:
     for part in parts:
         cells = [step.source for step in _steps(part[1:]) if step.is_cell and step.status == "ok"]
         answers = [one.content for one in part if one.role == "assistant" and one.content]
-        made.append(Exchange(part[0].content, cells[-1] if cells else "", answers[-1] if answers else ""))
+        made.append(AnsweredRequest(part[0].content, cells[-1] if cells else "", answers[-1] if answers else ""))
     return tuple(made)

@@ -260,7 +260,7 @@ class LocalModelConfig(Section):
     models_url: str | None = Field(
         default=None,
         pattern=r"^https?://",
-        description="where model files are fetched from before any other server: their names are added to it",
+        description="where model files are downloaded from before any other server: their names are added to it",
     )
 
 

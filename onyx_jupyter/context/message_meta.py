@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from onyx_jupyter.context.asking_cell import asking_kernel
 from onyx_jupyter.context.message_context import MessageContext
+from onyx_jupyter.context.waiting_kernel import asking_kernel
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.transcript import SessionTranscript

@@ -26,7 +26,7 @@ class Page:
         return "\n".join(part for part in (self.text, self.note) if part)
 
 
-class LineMissing(Exception):
+class LineOutOfRange(Exception):
     """The text ends before the requested line; `count` is its number of lines."""
 
     def __init__(self, count: int) -> None:
@@ -41,7 +41,7 @@ def page(
 
     `column` (from 1) cuts off the beginning of the first line. A line of more than 2,000 characters is shortened,
     unless it is requested alone.
-    Raises: LineMissing.
+    Raises: LineOutOfRange.
     """
     text = io.TextIOWrapper(file, encoding, errors="replace", newline="")
     try:
@@ -53,7 +53,7 @@ def page(
 def _page(lines: Iterator[_Line], size_bytes: int, first: int, count: int | None, column: int, max_chars: int) -> Page:
     for number in range(1, first):
         if next(lines, None) is None:
-            raise LineMissing(number - 1)
+            raise LineOutOfRange(number - 1)
     alone = count == 1 or column > 1
     shown: list[str] = []
     used, last, long_line, more = 0, first - 1, "", False
@@ -70,7 +70,7 @@ def _page(lines: Iterator[_Line], size_bytes: int, first: int, count: int | None
         shown.append(f"{number}\t{text}")
         used, last = used + len(text) + _NUMBER_CHARS, number
     if last < first and first > 1:
-        raise LineMissing(first - 1)
+        raise LineOutOfRange(first - 1)
     note = _note(first, last, more, _count(lines, last + 1) if more and size_bytes <= COUNTED_BYTES else None)
     return Page("\n".join(shown), first, last, "\n".join(part for part in (note, long_line) if part))
 

@@ -17,7 +17,7 @@ _SIMILAR_ENOUGH = 0.4
 _PASSAGE_LINES = 60
 
 
-class NotOnce(ToolError):
+class NoUniqueMatch(ToolError):
     """The passage occurs nowhere, or more than once."""
 
     code = "no_single_match"
@@ -35,15 +35,15 @@ class Replaced:
 def replace_once(text: str, old: str, new: str) -> Replaced:
     """Replaces `old`, which must occur in `text` exactly once; ignores differing line ends, and keeps the text's own.
 
-    Raises: NotOnce with the nearest match, or with every place.
+    Raises: NoUniqueMatch with the nearest match, or with every place.
     """
     plain, removed = _with_unix_ends(text)
     old = old.replace("\r\n", "\n")
     places = _places(plain, old)
     if places[1:]:
-        raise NotOnce(_several(plain, places)).in_own_words()
+        raise NoUniqueMatch(_several(plain, places)).in_own_words()
     if not places:
-        raise NotOnce(_nearest(plain, old))
+        raise NoUniqueMatch(_nearest(plain, old))
     start, end = (_original(at, removed) for at in (places[0], places[0] + len(old)))
     new = new.replace("\r\n", "\n")
     line = plain.count("\n", 0, places[0]) + 1

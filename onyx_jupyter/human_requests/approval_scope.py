@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from onyx_jupyter.human_requests.shell_command import NotExact, Segment, split
+from onyx_jupyter.human_requests.shell_command import InexactCommand, Segment, split
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.protocols import ExactScope, ToolPreview
 
 log = logging.getLogger(__name__)
 WHAT_CHARS = 300
@@ -61,14 +61,14 @@ def scope_of(call: ToolCall, preview: ToolPreview) -> Scope:
     )
 
 
-def _why_inexact(exactly: Exactly) -> str:
+def _why_inexact(exactly: ExactScope) -> str:
     """Checks the commands within a call: they run with their own folder and variables, but exactly as written."""
     if exactly.unsure:
         return exactly.unsure
     for command in exactly.commands:
         try:
             split(command)
-        except NotExact as error:
+        except InexactCommand as error:
             return str(error)
         except Exception:  # as above
             log.exception("A shell command could not be parsed")
@@ -84,7 +84,7 @@ def blocked(reason: str, session_text: str | None = None, session_keys: frozense
 def _shell_scope(command: str, bound: Mapping[str, Any]) -> Scope:
     try:
         segments = split(command)
-    except NotExact as error:
+    except InexactCommand as error:
         return blocked(str(error))
     except Exception:  # a parser that fails must never bypass the approval
         log.exception("A shell command could not be parsed")

@@ -18,9 +18,9 @@ from onyx_jupyter.events import ApprovalRequested, ApprovalResolved, Decision
 from onyx_jupyter.human_requests.approval_scope import Scope, blocked, scope_of
 from onyx_jupyter.human_requests.card_warnings import Caution, as_json, cautions_of, with_cautions
 from onyx_jupyter.human_requests.grants import Grant, GrantStore
-from onyx_jupyter.human_requests.pending import ANSWER_WRITE_S, Ending, PendingRequests, Refusal, Waiting
-from onyx_jupyter.human_requests.policy import Policy, Verdict
-from onyx_jupyter.human_requests.restored import Restored
+from onyx_jupyter.human_requests.pending_requests import ANSWER_WRITE_S, Ending, PendingRequests, Refusal, Waiting
+from onyx_jupyter.human_requests.policy import Policy, PolicyDecision
+from onyx_jupyter.human_requests.restored_requests import Restored
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
 
@@ -42,7 +42,7 @@ class ApprovalJournal(Protocol):
         """Raises: StorageError, and then the answer does not count."""
         ...
 
-    async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: Verdict) -> None:
+    async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: PolicyDecision) -> None:
         """A decision made without asking. Raises: StorageError, and then it does not count."""
         ...
 

@@ -17,7 +17,7 @@ AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PolicyDecision:
     """`by` names who decided: `session`, `grant:<id>` (several with commas), `auto`, `ceiling`; empty for `ask`."""
 
     decision: Literal["allow", "ask", "deny"]
@@ -45,10 +45,10 @@ class Policy:
         self._ceiling = ceiling
         self._allow_always = allow_always
 
-    def forbidden(self, call: ToolCall) -> Verdict | None:
+    def forbidden(self, call: ToolCall) -> PolicyDecision | None:
         """The refusal of a call that is forbidden on this server, whoever wants it."""
         reason = self._ceiling(call)
-        return Verdict("deny", "ceiling", reason) if reason is not None else None
+        return PolicyDecision("deny", "ceiling", reason) if reason is not None else None
 
     def limited(self, scope: Scope) -> Scope:
         """What a yes can cover on this server."""
@@ -65,20 +65,22 @@ class Policy:
         session_keys: Collection[str],
         *,
         auto: bool = False,
-    ) -> Verdict:
+    ) -> PolicyDecision:
         """`session_keys` is what was allowed for the session in which the call is made; `auto` allows what is left."""
         forbidden = self.forbidden(call)
         if forbidden is not None:
             return forbidden
         if preview.must_ask:
-            return Verdict("ask", "", preview.must_ask)
+            return PolicyDecision("ask", "", preview.must_ask)
         if scope.session_keys and scope.session_keys <= frozenset(session_keys):
-            return Verdict("allow", SESSION, "allowed for this session")
+            return PolicyDecision("allow", SESSION, "allowed for this session")
         missing = [item.digest for item in scope.items if item.digest not in session_keys]
         grants = await self._grants.covering(agent_id, missing) if self._allow_always else None
         if grants:
             ids = ",".join(dict.fromkeys(grant.id for grant in grants))
-            return Verdict("allow", f"grant:{ids}", "allowed always")
+            return PolicyDecision("allow", f"grant:{ids}", "allowed always")
         if auto:
-            return Verdict("allow", AUTO, "allowed in Auto mode")
-        return Verdict("ask", "", f"asked each time, because {scope.blocked}" if scope.blocked else "not allowed yet")
+            return PolicyDecision("allow", AUTO, "allowed in Auto mode")
+        return PolicyDecision(
+            "ask", "", f"asked each time, because {scope.blocked}" if scope.blocked else "not allowed yet"
+        )

@@ -11,8 +11,8 @@ from typing import Protocol
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, OnyxError
 from onyx_jupyter.events import QuestionAsked, QuestionOutcome, QuestionResolved
-from onyx_jupyter.human_requests.pending import ANSWER_WRITE_S, Ending, PendingRequests, Refusal, Waiting
-from onyx_jupyter.human_requests.restored import Restored
+from onyx_jupyter.human_requests.pending_requests import ANSWER_WRITE_S, Ending, PendingRequests, Refusal, Waiting
+from onyx_jupyter.human_requests.restored_requests import Restored
 from onyx_jupyter.protocols import UserAnswer, UserQuestion
 
 DECLINED = "The user chose not to answer. Go on without it, or stop and say why."

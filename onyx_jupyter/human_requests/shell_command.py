@@ -59,7 +59,7 @@ _REASONS = {
 _UNREADABLE = "it cannot be read with certainty"
 
 
-class NotExact(Exception):
+class InexactCommand(Exception):
     """What the command would run cannot be bound exactly; `str` says why, as the rest of “…, because it …”."""
 
 
@@ -77,35 +77,35 @@ class Segment:
 
 
 def split(command: str) -> tuple[Segment, ...]:
-    """Every simple command of the line, in order. Raises: NotExact."""
+    """Every simple command of the line, in order. Raises: InexactCommand."""
     line = _one_line(command)
     source = line.encode()
     root = _parse(source)
     if root.has_error:
-        raise NotExact(_UNREADABLE)
+        raise InexactCommand(_UNREADABLE)
     tokens = list(_tokens(root, source))
     if [text for text, _ in tokens] != _second_opinion(line):
-        raise NotExact(_UNREADABLE)
+        raise InexactCommand(_UNREADABLE)
     segments = _segments(tokens)
     for segment in segments:
         if reason := why_always_asked(segment.argv, is_piped=segment.is_piped):
-            raise NotExact(reason)
+            raise InexactCommand(reason)
     return segments
 
 
 def _one_line(command: str) -> str:
-    """Strips trailing whitespace. Raises: NotExact if a character could deceive a reader or the parser."""
+    """Strips trailing whitespace. Raises: InexactCommand if a character could deceive a reader or the parser."""
     line = command.rstrip(" \t\n")
     if len(line) > MAX_COMMAND_CHARS:
-        raise NotExact(f"it is longer than {MAX_COMMAND_CHARS} characters")
+        raise InexactCommand(f"it is longer than {MAX_COMMAND_CHARS} characters")
     if line.endswith("\\"):
-        raise NotExact(_UNREADABLE)
+        raise InexactCommand(_UNREADABLE)
     for character in line:
         # Controls, invisible and direction marks, halves of surrogate pairs, unassigned: Unicode's general category C;
         # separators of lines and paragraphs.
         category = unicodedata.category(character)
         if (category.startswith("C") and character not in "\t\n") or category in ("Zl", "Zp"):
-            raise NotExact("it holds characters that cannot be seen")
+            raise InexactCommand("it holds characters that cannot be seen")
     return line
 
 
@@ -130,7 +130,7 @@ Token = tuple[str, bool]
 
 
 def _tokens(root: Node, source: bytes) -> Iterator[Token]:
-    """The line as words and operators, every byte of it accounted for. Raises: NotExact at anything else."""
+    """The line as words and operators, every byte of it accounted for. Raises: InexactCommand at anything else."""
     stack, end = [root], 0
     while stack:
         node = stack.pop()
@@ -138,21 +138,21 @@ def _tokens(root: Node, source: bytes) -> Iterator[Token]:
             stack.extend(reversed(node.children))
             continue
         if any(byte not in _BETWEEN for byte in source[end : node.start_byte]):
-            raise NotExact("it has several lines" if b"\n" in source[end : node.start_byte] else _UNREADABLE)
+            raise InexactCommand("it has several lines" if b"\n" in source[end : node.start_byte] else _UNREADABLE)
         end = node.end_byte
         if node.type in _OPERATORS:
             yield node.type, True
         else:
             yield _word(node, source), False
     if source[end:].strip(b" \t"):
-        raise NotExact(_UNREADABLE)
+        raise InexactCommand(_UNREADABLE)
 
 
 def _word(node: Node, source: bytes) -> str:
     if node.type == "concatenation":
         edges = [node.start_byte, *(child.end_byte for child in node.children)]
         if edges != [*(child.start_byte for child in node.children), node.end_byte]:
-            raise NotExact(_UNREADABLE)
+            raise InexactCommand(_UNREADABLE)
         return "".join(_word(child, source) for child in node.children)
     text = source[node.start_byte : node.end_byte].decode()
     match node.type:
@@ -162,7 +162,7 @@ def _word(node: Node, source: bytes) -> str:
             return text[1:-1]
         case "string":
             return _double_quoted(node, text[1:-1])
-    raise NotExact(_REASONS.get(node.type, _UNREADABLE))
+    raise InexactCommand(_REASONS.get(node.type, _UNREADABLE))
 
 
 def _unquoted(text: str) -> str:
@@ -171,9 +171,11 @@ def _unquoted(text: str) -> str:
         if character == "\\":
             character = next(characters, "\n")
             if not " " <= character <= "~":
-                raise NotExact(_UNREADABLE)
+                raise InexactCommand(_UNREADABLE)
         elif character not in _PLAIN:
-            raise NotExact("it holds a pattern that the shell expands" if character in "*?[]{}~!^" else _UNREADABLE)
+            raise InexactCommand(
+                "it holds a pattern that the shell expands" if character in "*?[]{}~!^" else _UNREADABLE
+            )
         plain += character
     return plain
 
@@ -181,17 +183,17 @@ def _unquoted(text: str) -> str:
 def _double_quoted(node: Node, text: str) -> str:
     for child in node.children:
         if child.type not in ('"', "string_content"):
-            raise NotExact(_REASONS.get(child.type, _UNREADABLE))
+            raise InexactCommand(_REASONS.get(child.type, _UNREADABLE))
     if "$" in text or "`" in text:
-        raise NotExact("it uses a variable")
+        raise InexactCommand("it uses a variable")
     characters, plain = iter(text), ""
     for character in characters:
         if character == '"':
-            raise NotExact(_UNREADABLE)
+            raise InexactCommand(_UNREADABLE)
         if character == "\\":
             following = next(characters, "\n")
             if following == "\n":
-                raise NotExact("it has several lines")
+                raise InexactCommand("it has several lines")
             character = following if following in '"\\' else f"\\{following}"
         plain += character
     return plain
@@ -206,7 +208,7 @@ def _second_opinion(line: str) -> list[str]:
     try:
         return list(reader)
     except ValueError:
-        raise NotExact(_UNREADABLE) from None
+        raise InexactCommand(_UNREADABLE) from None
 
 
 def _segments(tokens: list[Token]) -> tuple[Segment, ...]:
@@ -221,7 +223,7 @@ def _segments(tokens: list[Token]) -> tuple[Segment, ...]:
             segments.append(Segment(tuple(argv), is_piped))
         argv, is_piped = [], text == "|"
     if not segments:
-        raise NotExact(_UNREADABLE)
+        raise InexactCommand(_UNREADABLE)
     if len(segments) > MAX_SEGMENTS:
-        raise NotExact(f"it holds more than {MAX_SEGMENTS} commands")
+        raise InexactCommand(f"it holds more than {MAX_SEGMENTS} commands")
     return tuple(segments)

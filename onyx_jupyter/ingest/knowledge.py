@@ -19,12 +19,12 @@ from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import DocumentUnreadable, NotFound, OnyxError, PathNotAllowed, StorageError
 from onyx_jupyter.ingest.copies import check_upload, upload_digest, upload_title
 from onyx_jupyter.ingest.document_access import UPLOAD, Reach
+from onyx_jupyter.ingest.document_reader import limit_s
 from onyx_jupyter.ingest.found_passages import passages
 from onyx_jupyter.ingest.item_files import Walk, belongs, files_of, of_nobody
 from onyx_jupyter.ingest.item_view import Progress, told
 from onyx_jupyter.ingest.items import FileRecord, Item, ItemStore
 from onyx_jupyter.ingest.pipeline import ALL_AGENTS, Pipeline
-from onyx_jupyter.ingest.reading_process import limit_s
 from onyx_jupyter.ingest.text_cache import DocumentTexts
 from onyx_jupyter.ingest.web_pages import MAX_PAGE_BYTES, Fetch, suffix_of
 from onyx_jupyter.ingest.word_fallback import found_by_words
@@ -39,7 +39,7 @@ _AT_ONCE = 2
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class FolderAccess:
     """`guard` returns an agent's allowed folders, `shown` a real path as JupyterLab writes it.
 
     `walk` and `fetch` access folders and the web; `is_memory` detects files of any agent's memory, which are not
@@ -66,7 +66,7 @@ class DocumentKnowledge:
         texts: DocumentTexts,
         index: TextIndex,
         search: Search,
-        around: Surroundings,
+        around: FolderAccess,
         clock: Clock,
         ids: IdSource,
         on_news: Callable[[KnowledgeItem | None], None],

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.errors import DocumentUnreadable, PathNotAllowed, ReadingUnavailable
+from onyx_jupyter.errors import DocumentReaderUnavailable, DocumentUnreadable, PathNotAllowed
+from onyx_jupyter.ingest.document_reader import DocumentReader, limit_s
 from onyx_jupyter.ingest.items import FileRecord
 from onyx_jupyter.ingest.readers import READERS_VERSION, check_size, is_sampled
-from onyx_jupyter.ingest.reading_process import ReadingProcess, limit_s
 from onyx_jupyter.ingest.text_cache import DocumentTexts
 from onyx_jupyter.protocols.retrieval import Source, TextIndex
 from onyx_jupyter.security.open_beneath import NotRegular
@@ -73,9 +73,9 @@ class Pipeline:
         """`report` gets every file once: when it can be found, or when it is known why it can't be read.
 
         `known` holds the files' records of the last reading.
-        Raises: IndexUnavailable, EmbeddingError, ReadingUnavailable, StorageError.
+        Raises: IndexUnavailable, EmbeddingError, DocumentReaderUnavailable, StorageError.
         """
-        process = ReadingProcess(self._reading_limit_s)
+        process = DocumentReader(self._reading_limit_s)
         try:
             await self._run(files, known, report, process)
         finally:
@@ -89,7 +89,7 @@ class Pipeline:
             await asyncio.to_thread(self._texts.remove, names)
 
     async def _run(
-        self, files: Sequence[FileToRead], known: Mapping[str, FileRecord], report: Report, process: ReadingProcess
+        self, files: Sequence[FileToRead], known: Mapping[str, FileRecord], report: Report, process: DocumentReader
     ) -> None:
         indexed = await self._index.checksums(ALL_AGENTS)
         names = {name for _, name in indexed}
@@ -118,7 +118,7 @@ class Pipeline:
             return False
         return before.problem is None and before.checksum == checksum != "" and self._texts.has(file.name)
 
-    def _read(self, file: FileToRead, before: FileRecord | None, indexed: str, process: ReadingProcess) -> _Read:
+    def _read(self, file: FileToRead, before: FileRecord | None, indexed: str, process: DocumentReader) -> _Read:
         try:
             with file.open() as opened:
                 check_size(file.file_name, opened)
@@ -128,7 +128,7 @@ class Pipeline:
                 document = process.read(file.file_name, file.title, opened)
         except (DocumentUnreadable, PathNotAllowed) as error:
             return _Read(_problem(file, str(error)))
-        except ReadingUnavailable:  # not the document's fault
+        except DocumentReaderUnavailable:  # not the document's fault
             raise
         except FileNotFoundError:
             return _Read(_problem(file, "It is not there any more. Put it back, or leave it: it is not found now."))

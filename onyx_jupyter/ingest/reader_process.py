@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from onyx_jupyter.security.known_secrets import without_secrets
 
-_CHILD = "onyx_jupyter.ingest.reading_child"
+_CHILD = "onyx_jupyter.ingest.reader_child"
 _KEPT_BYTES = 4_000
 _END_S = 10.0
 # What Python and its libraries may need to start as in the server: their locations, home and temporary folders, the

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from onyx_jupyter.magics.tables import ShapeError, as_frame, first_table
+from onyx_jupyter.magics.tables import AnswerFormatError, as_frame, first_table
 
 _FENCE = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})[ \t]*(?P<language>[^\s`]*)[^\n]*\n(?P<code>.*?)^ {0,3}(?P=fence)", re.M | re.S
@@ -17,7 +17,7 @@ _PYTHON = ("python", "py", "python3", "ipython", "ipython3")
 
 
 @dataclass(frozen=True)
-class Shape:
+class AnswerFormat:
     """The type of value for the variable. `schema` is a JSON schema, or None for any JSON."""
 
     kind: Literal["str", "json", "frame"] = "str"
@@ -34,12 +34,12 @@ class Shape:
         return ""
 
     def read(self, text: str) -> Any:
-        """The value. Raises: ShapeError if the answer has another shape."""
+        """The value. Raises: AnswerFormatError if the answer has another shape."""
         if self.kind == "frame":
             return as_frame(first_table(text))
         return _json(text, self.schema) if self.kind == "json" else text.strip()
 
-    def repair(self, error: ShapeError) -> str:
+    def repair(self, error: AnswerFormatError) -> str:
         """The message sent once if an answer could not be read."""
         return f"Your answer could not be read: {error}. {self.instruction}"
 
@@ -66,7 +66,7 @@ def _json(text: str, schema: Mapping[str, Any] | None) -> Any:
         if problem is None:
             return value
         reasons.append(problem)
-    raise ShapeError(reasons[0] if reasons else "there is no JSON in it")
+    raise AnswerFormatError(reasons[0] if reasons else "there is no JSON in it")
 
 
 def _candidates(text: str) -> Sequence[str]:

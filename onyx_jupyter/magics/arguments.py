@@ -45,7 +45,7 @@ NOTHING_CHOSEN = Options()
 
 
 @dataclass(frozen=True)
-class Asked:
+class MagicCall:
     """One call of the magic. `command` is empty for a question; `text` is the question, or the command's argument."""
 
     options: Options
@@ -53,7 +53,7 @@ class Asked:
     text: str
 
 
-def parse(line: str, cell: str | None = None) -> Asked:
+def parse(line: str, cell: str | None = None) -> MagicCall:
     """Raises: MagicError (usage). A cell's first line holds options and may begin the question."""
     options, rest, forced = _options(line)
     if cell is not None:
@@ -62,7 +62,7 @@ def parse(line: str, cell: str | None = None) -> Asked:
     word, _, more = rest.strip().partition(" ")
     if not forced and word in _COMMANDS and not (word in _ALONE and more.strip()):
         options, text, _ = _options(more, options)
-        return Asked(_taken(_checked(options), word), word, text.strip())
+        return MagicCall(_taken(_checked(options), word), word, text.strip())
     return _question(options, rest.strip())
 
 
@@ -88,12 +88,12 @@ def closing(line: str, place: int, name: str) -> int:
     raise _usage(f"The value of {name} begins with {line[place]} and is never closed.")
 
 
-def _question(options: Options, text: str) -> Asked:
+def _question(options: Options, text: str) -> MagicCall:
     """Raises: MagicError (usage) if an option is only for a search of memory."""
     for name in _DAYS:
         if getattr(options, name) is not None:
             raise _usage(f"--{name} is for %onyx memory; say in the question which days are meant.")
-    return Asked(_checked(options), "", text)
+    return MagicCall(_checked(options), "", text)
 
 
 def _options(line: str, options: Options = NOTHING_CHOSEN) -> tuple[Options, str, bool]:

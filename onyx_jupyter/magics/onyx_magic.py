@@ -15,18 +15,18 @@ from jupyter_core.paths import jupyter_runtime_dir
 
 from onyx_jupyter.errors import MagicError
 from onyx_jupyter.magics import commands
-from onyx_jupyter.magics.answers import Shape, code_of
-from onyx_jupyter.magics.arguments import Asked, Options, literal, parse
+from onyx_jupyter.magics.answers import AnswerFormat, code_of
+from onyx_jupyter.magics.arguments import MagicCall, Options, literal, parse
+from onyx_jupyter.magics.cell_user import CellUser
 from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection, unreachable
 from onyx_jupyter.magics.interpolation import evaluated, interpolate
 from onyx_jupyter.magics.kernel_facts import KernelFacts, kernel_facts
 from onyx_jupyter.magics.kernel_sessions import NEW, KernelSessions
-from onyx_jupyter.magics.person import Person
 from onyx_jupyter.magics.server_address import find_server
 from onyx_jupyter.magics.shown_data import text_data
 from onyx_jupyter.magics.skill_command import SkillCommand
 from onyx_jupyter.magics.summaries import summary
-from onyx_jupyter.magics.tables import ShapeError
+from onyx_jupyter.magics.tables import AnswerFormatError
 from onyx_jupyter.magics.turn import Question, Turn
 from onyx_jupyter.magics.turn_state import TurnState
 from onyx_jupyter.magics.turn_view import TurnView
@@ -63,7 +63,9 @@ class OnyxMagics(Magics):
         with connected(facts) as connection:
             self._ask(connection, facts, asked.options, text, shape)
 
-    def _ask(self, connection: ServerConnection, facts: KernelFacts, options: Options, text: str, shape: Shape) -> None:
+    def _ask(
+        self, connection: ServerConnection, facts: KernelFacts, options: Options, text: str, shape: AnswerFormat
+    ) -> None:
         wishes = [text, shape.instruction, CODE_INSTRUCTION if options.code else ""]
         answered = self._turn(connection, facts, options, "\n\n".join(filter(None, wishes)))
         if options.out is not None:
@@ -86,48 +88,48 @@ class OnyxMagics(Magics):
     ) -> TurnState:
         view = TurnView(self.shell.display_pub, TurnState(), key, is_live=hasattr(self.shell, "kernel"))
         question = Question(key, message, facts.as_sender, options.model, options.mode)
-        return Turn(connection, question, view, Person(builtins.input)).run()
+        return Turn(connection, question, view, CellUser(builtins.input)).run()
 
     def _session(self, connection: ServerConnection, facts: KernelFacts, options: Options) -> str:
         return self._sessions.key(connection, wanted=options.session, agent=options.agent, title=facts.title)
 
     def _read(
-        self, connection: ServerConnection, facts: KernelFacts, options: Options, shape: Shape, answer: str
+        self, connection: ServerConnection, facts: KernelFacts, options: Options, shape: AnswerFormat, answer: str
     ) -> Any:
         """The value; if the answer has another shape, the agent gets one correction. Raises: MagicError (shape)."""
         try:
             return shape.read(answer)
-        except ShapeError as error:
+        except AnswerFormatError as error:
             again = replace(options, session=None if options.session == NEW else options.session)
             repaired = self._turn(connection, facts, again, shape.repair(error)).answer
         try:
             return shape.read(repaired)
-        except ShapeError as error:
+        except AnswerFormatError as error:
             raise MagicError(
                 "shape",
                 f"The answer is not what {options.out} was to get, also when asked once more: {error}. "
                 f"{options.out} was left as it is.",
             ) from error
 
-    def _shape(self, options: Options) -> Shape:
+    def _shape(self, options: Options) -> AnswerFormat:
         """Raises: MagicError (usage) if the schema is invalid."""
         if options.schema is None:
-            return Shape(options.out_type or "str")  # type: ignore[arg-type]  # the parser has checked it
-        return Shape("json", _schema(options.schema, self.shell.user_ns))
+            return AnswerFormat(options.out_type or "str")  # type: ignore[arg-type]  # the parser has checked it
+        return AnswerFormat("json", _schema(options.schema, self.shell.user_ns))
 
     def _insert(self, code: str) -> None:
         if not code:
             raise MagicError("no_code", "The answer has no code that could become a cell.")
         self.shell.set_next_input(code)
 
-    def _run(self, asked: Asked) -> None:
+    def _run(self, asked: MagicCall) -> None:
         facts = kernel_facts(self.shell)
         with connected(facts) as connection:
             match asked.command:
                 case "sessions":
                     self._show(commands.sessions(connection, self._sessions.keys, asked.options.agent))
                 case "skill":
-                    person, publisher = Person(builtins.input), self.shell.display_pub
+                    person, publisher = CellUser(builtins.input), self.shell.display_pub
                     command = SkillCommand(connection, publisher, person, facts.kernel_id, self._evaluated)
                     result = command.run(asked.text, asked.options.agent)
                     if asked.options.out is not None:

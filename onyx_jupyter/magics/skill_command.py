@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.cell_user import CellUser
 from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection
-from onyx_jupyter.magics.person import Person
 from onyx_jupyter.magics.shown_data import output_data, text_data
 from onyx_jupyter.magics.skill_arguments import parse_call, values
 from onyx_jupyter.magics.skill_consent import MIME_TYPE, SkillConsent
@@ -26,7 +26,7 @@ class SkillCommand:
         self,
         connection: ServerConnection,
         publisher: Publisher,
-        person: Person,
+        person: CellUser,
         kernel_id: str,
         evaluated: Callable[[str], Any],
     ) -> None:

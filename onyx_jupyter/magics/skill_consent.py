@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.cell_user import CellUser, NoInput
 from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, patiently
-from onyx_jupyter.magics.person import NoInput, Person
 from onyx_jupyter.magics.skill_run import SkillRun
 from onyx_jupyter.magics.tool_words import block, escaped
 from onyx_jupyter.security.visible_characters import with_marks
@@ -29,7 +29,7 @@ Show = Callable[[str, Mapping[str, Any]], None]
 class SkillConsent:
     """One question. `show` puts Markdown below the cell, along with data of other types."""
 
-    def __init__(self, connection: ServerConnection, person: Person, show: Show) -> None:
+    def __init__(self, connection: ServerConnection, person: CellUser, show: Show) -> None:
         self._connection = connection
         self._person = person
         self._show = show

@@ -18,7 +18,7 @@ _CSV = re.compile(
 _MARKUP = re.compile(r"^(\*\*|__|`)(.*)\1$")
 
 
-class ShapeError(Exception):
+class AnswerFormatError(Exception):
     """An answer without the requested shape; the message says what is wrong with it."""
 
 
@@ -31,7 +31,7 @@ class Table:
 
 
 def first_table(text: str) -> Table:
-    """The first Markdown table, else the first block of CSV. Raises: ShapeError."""
+    """The first Markdown table, else the first block of CSV. Raises: AnswerFormatError."""
     lines = text.splitlines()
     for number, line in enumerate(lines[1:], 1):
         if "-" in line and _RULE.match(line) and "|" in lines[number - 1]:
@@ -41,7 +41,7 @@ def first_table(text: str) -> Table:
         rows = [row for row in csv.reader(io.StringIO(block.strip()), _dialect(block)) if row]
         if len(rows) > 1 and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1:
             return _table(rows)
-    raise ShapeError("there is no table in it, neither Markdown nor CSV")
+    raise AnswerFormatError("there is no table in it, neither Markdown nor CSV")
 
 
 def as_frame(table: Table) -> Any:
@@ -69,10 +69,10 @@ def as_frame(table: Table) -> Any:
 def _table(rows: Sequence[Sequence[str]]) -> Table:
     header, *body = rows
     if not body:
-        raise ShapeError("its table has no rows")
+        raise AnswerFormatError("its table has no rows")
     for number, row in enumerate(body, 1):
         if len(row) != len(header):
-            raise ShapeError(f"row {number} of its table has {len(row)} cells, and the header has {len(header)}")
+            raise AnswerFormatError(f"row {number} of its table has {len(row)} cells, and the header has {len(header)}")
     return Table([_plain(name) for name in header], [[_plain(cell) for cell in row] for row in body])
 
 

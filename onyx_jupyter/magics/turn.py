@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.cell_user import NO_INPUT, CellUser, NoInput, approval_text, question_text
 from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection, patiently, unreachable
-from onyx_jupyter.magics.person import NO_INPUT, NoInput, Person, approval_text, question_text
-from onyx_jupyter.magics.turn_state import Said, TurnState
+from onyx_jupyter.magics.turn_state import AnswerText, TurnState
 from onyx_jupyter.magics.turn_view import TurnView
 
 STOP_S = 1.0
@@ -42,7 +42,7 @@ class Turn:
         connection: ServerConnection,
         question: Question,
         view: TurnView,
-        person: Person,
+        person: CellUser,
         *,
         patience_s: float = RECONNECT_S,
     ) -> None:
@@ -211,8 +211,8 @@ class Turn:
     def _read_end(self, end: Mapping[str, Any], entries: list[dict[str, Any]]) -> None:
         said = [entry["content"] for entry in entries if entry["role"] == "assistant" and entry["content"].strip()]
         if said:
-            self._state.parts = [part for part in self._state.parts if not isinstance(part, Said)]
-            self._state.parts += [Said(text) for text in said]
+            self._state.parts = [part for part in self._state.parts if not isinstance(part, AnswerText)]
+            self._state.parts += [AnswerText(text) for text in said]
             self._state.text = said[-1]
         self._state.stop(end.get("outcome", "interrupted"), str(end.get("message") or ""))
 

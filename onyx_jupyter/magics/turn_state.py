@@ -17,7 +17,7 @@ _MARKS = {"running": "…", "waiting": "◆", "ok": "✓", "failed": "✗", "den
 
 
 @dataclass
-class Said:
+class AnswerText:
     """A piece of the answer's text."""
 
     text: str
@@ -51,7 +51,7 @@ class Step:
         return f"{_MARKS.get(self.status, '–')} {self.words.markdown}{f' · {escaped(self.note)}' if self.note else ''}"
 
 
-Part = Said | Step | Plan
+Part = AnswerText | Step | Plan
 
 
 @dataclass
@@ -78,7 +78,7 @@ class TurnState:
     def answer(self) -> str:
         """The last thing said; the whole text if it did not arrive in pieces."""
         last = self.parts[-1] if self.parts else None
-        return last.text if isinstance(last, Said) else self.text
+        return last.text if isinstance(last, AnswerText) else self.text
 
     def apply(self, event: str, data: Mapping[str, Any]) -> bool:
         """Whether anything changed. Events of other runs change nothing."""
@@ -115,8 +115,8 @@ class TurnState:
             case "chat.final":
                 self._end("final")
                 self.text = data["text"]
-                if self.text and not (self.parts and isinstance(self.parts[-1], Said)):
-                    self.parts.append(Said(self.text))
+                if self.text and not (self.parts and isinstance(self.parts[-1], AnswerText)):
+                    self.parts.append(AnswerText(self.text))
             case "chat.error":
                 self._end("error")
                 self.problem = " ".join(filter(None, (data["message"], data.get("hint"))))
@@ -140,16 +140,16 @@ class TurnState:
     def _say(self, text: str) -> None:
         self.notice = ""
         last = self.parts[-1] if self.parts else None
-        if isinstance(last, Said):
+        if isinstance(last, AnswerText):
             last.text += text
         else:
-            self.parts.append(Said(text))
+            self.parts.append(AnswerText(text))
 
     def _think(self, data: Mapping[str, Any]) -> bool:
         """Shows that it thinks, never what; words of the answer that turned out to be thought are removed."""
         before, self.notice = self.notice, "" if "seconds" in data else THINKING
         last = self.parts[-1] if self.parts else None
-        if not data.get("wasSaid") or not isinstance(last, Said):
+        if not data.get("wasSaid") or not isinstance(last, AnswerText):
             return self.notice != before
         last.text = last.text.removesuffix(data["text"])
         if not last.text.strip():

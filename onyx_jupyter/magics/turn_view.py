@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from onyx_jupyter.magics.plan import Plan
 from onyx_jupyter.magics.shown_data import text_data
 from onyx_jupyter.magics.tool_words import escaped
-from onyx_jupyter.magics.turn_state import THINKING, Part, Said, Step, TurnState
+from onyx_jupyter.magics.turn_state import THINKING, AnswerText, Part, Step, TurnState
 
 MIME_TYPE = "application/vnd.onyx.turn+json"
 SCHEMA_VERSION = 1
@@ -67,7 +67,7 @@ class TurnView:
         return time.monotonic() >= self._shown_at + self._interval_s()
 
     def _interval_s(self) -> float:
-        length = sum(len(part.text) for part in self.state.parts if isinstance(part, Said))
+        length = sum(len(part.text) for part in self.state.parts if isinstance(part, AnswerText))
         return _SHORTEST_S + length / _CHARS_PER_S
 
     def _publish(self) -> None:
@@ -93,7 +93,7 @@ def markdown(state: TurnState, more: str = "") -> str:
     """The whole turn in Markdown."""
     blocks: list[str] = []
     for part, before in zip(state.parts, [None, *state.parts], strict=False):
-        if isinstance(part, Said):
+        if isinstance(part, AnswerText):
             blocks.append(part.text.strip())
         elif isinstance(part, Plan):
             blocks.append(part.markdown)
@@ -119,7 +119,7 @@ def _ending(state: TurnState) -> str:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    if isinstance(part, Said):
+    if isinstance(part, AnswerText):
         return {"kind": "text", "text": part.text}
     if isinstance(part, Plan):
         return {"kind": "plan", "steps": [asdict(step) for step in part.steps]}

@@ -56,7 +56,7 @@ was."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ProposedMemories:
     """What a model proposes to remember, not checked yet."""
 
     operations: tuple[Operation, ...]
@@ -120,7 +120,7 @@ def request_text(
     return "\n\n".join(parts)
 
 
-def read_answer(answer: str, turns: Sequence[Turn], memory: str) -> Wishes:
+def read_answer(answer: str, turns: Sequence[Turn], memory: str) -> ProposedMemories:
     """The proposed changes, with entries and turns resolved from their numbers. Raises: UnreadableAnswer."""
     found = _FENCED.fullmatch(answer) or _PLACED.fullmatch(answer)
     if found is None:
@@ -135,7 +135,7 @@ def read_answer(answer: str, turns: Sequence[Turn], memory: str) -> Wishes:
         raise UnreadableAnswer("It is not valid JSON.") from error
     items = {f"m{number}": item.text for number, item in enumerate(anatomy(memory).items, 1)}
     operations = tuple(_operation(one, items, turns) for one in parsed.operations)
-    return Wishes(operations, " ".join(parsed.history.split())[:HISTORY_CHARS])
+    return ProposedMemories(operations, " ".join(parsed.history.split())[:HISTORY_CHARS])
 
 
 def _operation(one: _Add | _Change | _Drop, items: dict[str, str], turns: Sequence[Turn]) -> Operation:

@@ -31,9 +31,9 @@ from onyx_jupyter.memory.facts import (
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.folder import NO_FILE, decoded, read_bytes
 from onyx_jupyter.memory.targets import FACTS_FILE
-from onyx_jupyter.protocols import Embeddings, FactForeseen, FactKept, KnownFact, MemoryAuthor
+from onyx_jupyter.protocols import Embeddings, FactOutcome, FactPreview, KnownFact, MemoryAuthor
 from onyx_jupyter.security.injected_words import injected_words
-from onyx_jupyter.security.secrets_filter import marked
+from onyx_jupyter.security.secret_redactor import marked
 from onyx_jupyter.storage.versions import checksum_of
 from onyx_jupyter.text_tokens import text_tokens
 
@@ -119,7 +119,7 @@ class FactStore:
         author: MemoryAuthor = "agent",
         session_key: str | None = None,
         turn: str | None = None,
-    ) -> FactKept:
+    ) -> FactOutcome:
         """Raises: ToolError if the text is refused, the id is unknown or another fact would end, StorageError."""
         text, category = self._checked(text), self._checked_category(category)
 
@@ -148,13 +148,13 @@ class FactStore:
                 return kept
         raise _contended()
 
-    async def foreseen(self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()) -> FactForeseen:
+    async def foreseen(self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()) -> FactPreview:
         """What `remember` would do now; the embedder may judge differently a moment later. Raises: as `remember`."""
         text, file = self._checked(text), await asyncio.to_thread(self._file)
         pair = await self._pair(file, text, replaces, beside)
         if pair.fact is None:
-            return FactForeseen("new")
-        return FactForeseen("changed" if pair.alike == "changed" else "reinforced", known(pair.fact, self._clock.now()))
+            return FactPreview("new")
+        return FactPreview("changed" if pair.alike == "changed" else "reinforced", known(pair.fact, self._clock.now()))
 
     async def forget(self, ids: Sequence[str], *, session_key: str | None = None) -> Sequence[KnownFact]:
         """Rewrites the file without these facts; the old state stays as a version. Raises: ToolError, StorageError."""
@@ -235,7 +235,7 @@ class FactStore:
         return self._read[1]
 
 
-def _remembered(file: _File, fact: Fact, pair: Counterpart, moment: datetime) -> tuple[str, FactKept]:
+def _remembered(file: _File, fact: Fact, pair: Counterpart, moment: datetime) -> tuple[str, FactOutcome]:
     """The file's new text without worn-out facts, and what became of the fact."""
     states, kept = _states(list(file.found.facts.values()), fact, pair, moment)
     text = with_states(file.text, file.found, states)
@@ -259,25 +259,27 @@ def _ended(facts: Collection[Fact]) -> list[Fact]:
     return [fact for *_, fact in sorted(ended, key=lambda one: one[:2], reverse=True)]
 
 
-def _states(facts: Collection[Fact], fact: Fact, pair: Counterpart, moment: datetime) -> tuple[list[Fact], FactKept]:
+def _states(facts: Collection[Fact], fact: Fact, pair: Counterpart, moment: datetime) -> tuple[list[Fact], FactOutcome]:
     former = pair.fact
     if former is None:
-        return [fact], FactKept("new", known(fact, moment), near=tuple(known(one, moment) for one in pair.near))
+        return [fact], FactOutcome("new", known(fact, moment), near=tuple(known(one, moment) for one in pair.near))
     if pair.alike == "same":
         return _told_again(former, fact, moment)
     others = [one for one in facts if one.is_true_still and one.id != former.id]
     if (twin := same_words(others, fact.text)) is not None:  # it was first kept as a separate fact
-        return [superseded(former, twin.id, moment)], FactKept("changed", known(twin, moment), known(former, moment))
-    return [superseded(former, fact.id, moment), fact], FactKept("changed", known(fact, moment), known(former, moment))
+        return [superseded(former, twin.id, moment)], FactOutcome("changed", known(twin, moment), known(former, moment))
+    return [superseded(former, fact.id, moment), fact], FactOutcome(
+        "changed", known(fact, moment), known(former, moment)
+    )
 
 
-def _told_again(former: Fact, fact: Fact, moment: datetime) -> tuple[list[Fact], FactKept]:
+def _told_again(former: Fact, fact: Fact, moment: datetime) -> tuple[list[Fact], FactOutcome]:
     """The former fact, with more confidence, and in the newer words if they differ."""
     same = replace(reinforced(former, moment), category=fact.category)
     if fact_words(former.text).words == fact_words(fact.text).words:
-        return [same], FactKept("reinforced", known(same, moment))
+        return [same], FactOutcome("reinforced", known(same, moment))
     same = replace(same, text=fact.text)
-    return [same], FactKept("reinforced", known(same, moment), known(former, moment))
+    return [same], FactOutcome("reinforced", known(same, moment), known(former, moment))
 
 
 def _replaced(facts: Sequence[Fact], fact_id: str) -> Fact:

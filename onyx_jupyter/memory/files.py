@@ -17,7 +17,7 @@ from pathlib import Path
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import StorageError, ToolError
 from onyx_jupyter.memory.bootstrap import read_bootstrap_files
-from onyx_jupyter.memory.exchange import Exchange
+from onyx_jupyter.memory.file_replacement import FileReplacement
 from onyx_jupyter.memory.folder import (
     NO_FILE,
     MemoryFile,
@@ -62,7 +62,7 @@ class MemoryFiles:
         self.folder = MemoryFolder(workspace, shared)
         self.agent_id = agent_id
         self.kept = KeptVersions(agent_id, versions, on_change)
-        self._exchange = Exchange(self.folder, self.kept)
+        self._exchange = FileReplacement(self.folder, self.kept)
         self._clock = clock
         self._time_zone = time_zone
 

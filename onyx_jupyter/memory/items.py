@@ -46,7 +46,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Anatomy:
+class MarkdownStructure:
     """`lines` keep their endings. `open_ended`: the last code block or comment of the file is never closed."""
 
     lines: tuple[str, ...]
@@ -55,7 +55,7 @@ class Anatomy:
     open_ended: bool
 
 
-def anatomy(text: str) -> Anatomy:
+def anatomy(text: str) -> MarkdownStructure:
     """The file's parts, in order."""
     lines = tuple(io.StringIO(text, newline="\n"))
     hidden, open_ended = _hidden(lines)
@@ -68,7 +68,7 @@ def anatomy(text: str) -> Anatomy:
         for (number, match), end in zip(headings, ends[1:], strict=True)
     )
     items = [item for section in (before, *sections) for item in _items(lines, section, hidden)]
-    return Anatomy(lines, sections, tuple(items), open_ended)
+    return MarkdownStructure(lines, sections, tuple(items), open_ended)
 
 
 def _hidden(lines: Sequence[str]) -> tuple[set[int], bool]:

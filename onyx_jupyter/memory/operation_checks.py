@@ -13,7 +13,7 @@ from typing import Literal
 from onyx_jupyter.memory.operations import Check, Operation
 from onyx_jupyter.memory.quoted_text import addresses, is_order, parted
 from onyx_jupyter.security.injected_words import injected_words
-from onyx_jupyter.security.secrets_filter import marked
+from onyx_jupyter.security.secret_redactor import marked
 
 _WORD = re.compile(r"[^\W_]+")
 _STEM_CHARS = 4
@@ -88,7 +88,7 @@ class _Said:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _UserTurn:
     """`typed` is the part of the turn that the user did not only pass on."""
 
     turn: Turn
@@ -96,15 +96,15 @@ class _Heard:
     typed: _Said
 
 
-def _heard(turn: Turn) -> _Heard:
-    return _Heard(turn, _said(turn.text), _said(parted(turn.text).own if turn.who == "person" else ""))
+def _heard(turn: Turn) -> _UserTurn:
+    return _UserTurn(turn, _said(turn.text), _said(parted(turn.text).own if turn.who == "person" else ""))
 
 
 def _said(text: str) -> _Said:
     return _Said(frozenset(_stems(text)), _exactly(text))
 
 
-def _unfounded(operation: Operation, cited: Sequence[_Heard]) -> str | None:
+def _unfounded(operation: Operation, cited: Sequence[_UserTurn]) -> str | None:
     persons = [one.said for one in cited if one.turn.who == "person" and one.turn.text.strip()]
     if not persons:
         return "it does not follow from anything that you said"
@@ -124,7 +124,7 @@ def _not_said(text: str, said: Sequence[_Said]) -> str | None:
     return None if missing is None else f"nobody said {missing!r} there"
 
 
-def _only_passed_on(operation: Operation, cited: Sequence[_Heard], passed_on: _Said) -> str | None:
+def _only_passed_on(operation: Operation, cited: Sequence[_UserTurn], passed_on: _Said) -> str | None:
     if operation.op == "drop" or not passed_on.exactly:
         return None
     content, typed = operation.content, [*(one.typed for one in cited), _said(operation.item)]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from onyx_jupyter.memory.items import Anatomy, Item, Section, anatomy
+from onyx_jupyter.memory.items import Item, MarkdownStructure, Section, anatomy
 from onyx_jupyter.security.confusables import remove_invisible
 
 _LIST_LEAD = re.compile(r"[-*+][ \t]+")
@@ -120,7 +120,7 @@ class _Work:
     edits: dict[Item, str | None] = field(default_factory=dict, init=False)
     added: dict[str, list[str]] = field(default_factory=dict, init=False)
     taken: int = field(default=0, init=False)
-    parts: Anatomy = field(init=False)
+    parts: MarkdownStructure = field(init=False)
 
     def __post_init__(self) -> None:
         self.parts = anatomy(self.base)
@@ -188,7 +188,7 @@ class _Work:
         return {_bare(text) for texts in [changed, *self.added.values()] for text in texts}
 
 
-def _rendered(parts: Anatomy, edits: dict[Item, str | None], added: dict[str, list[str]]) -> str:
+def _rendered(parts: MarkdownStructure, edits: dict[Item, str | None], added: dict[str, list[str]]) -> str:
     end = "\r\n" if any(line.endswith("\r\n") for line in parts.lines) else "\n"
     places: list[tuple[int, int, list[str]]] = []
     for item, new in edits.items():
@@ -212,7 +212,9 @@ def _rendered(parts: Anatomy, edits: dict[Item, str | None], added: dict[str, li
     return text + "".join(at_end).removeprefix("" if text.strip() and not text.endswith(end * 2) else end)
 
 
-def _insertion(parts: Anatomy, section: Section, contents: Sequence[str], end: str) -> tuple[int, int, list[str]]:
+def _insertion(
+    parts: MarkdownStructure, section: Section, contents: Sequence[str], end: str
+) -> tuple[int, int, list[str]]:
     """The insertion after the last line directly below the heading."""
     filled = (number for number in range(section.end - 1, section.start, -1) if parts.lines[number].strip())
     last = next(filled, section.start)
@@ -228,7 +230,7 @@ def _insertion(parts: Anatomy, section: Section, contents: Sequence[str], end: s
     return last + 1, last + 1, new
 
 
-def _section(parts: Anatomy, title: str) -> Section | None:
+def _section(parts: MarkdownStructure, title: str) -> Section | None:
     return next((section for section in parts.sections if section.title.casefold() == title.casefold()), None)
 
 

@@ -20,7 +20,7 @@ from onyx_jupyter.memory.targets import FACTS_FILE, MEMORY_FILE, day_of
 from onyx_jupyter.protocols import Source, TextIndex
 from onyx_jupyter.retrieval.chunking import chunk_markdown
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
-from onyx_jupyter.storage.watch import Settling, Stamp
+from onyx_jupyter.storage.watch import FileStamp, Settling
 
 log = logging.getLogger(__name__)
 MAX_LINES = 100_000
@@ -62,13 +62,13 @@ class SyncReport:
 class _Known:
     """A file's content at the time of `stamp`; `problem` says why it could not be read then."""
 
-    stamp: Stamp
+    stamp: FileStamp
     checksum: str
     problem: str | None = None
 
 
 @dataclass
-class _Look:
+class _SyncPass:
     """One pass over all files. Unread ones stay in the index as they are, possibly out of date."""
 
     there: dict[Name, tuple[MemoryFiles, MemoryFile]] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class MemorySync:
                 await asyncio.to_thread(self._note_changes, look)
                 await asyncio.to_thread(self._save)
 
-    async def _bring_in_step(self, look: _Look) -> SyncReport:
+    async def _bring_in_step(self, look: _SyncPass) -> SyncReport:
         owners = {owner for memory in self._memories() for owner in (memory.agent_id, "")}
         indexed = await self._index.checksums()
         wanted = [name for name, checksum in look.checksums.items() if indexed.get(name) != checksum]
@@ -163,7 +163,7 @@ class MemorySync:
         self._absent = {agent_id: at_s for agent_id, at_s in since.items() if agent_id not in gone}
         return gone
 
-    async def _put(self, look: _Look, wanted: Sequence[Name]) -> list[Name]:
+    async def _put(self, look: _SyncPass, wanted: Sequence[Name]) -> list[Name]:
         done: list[Name] = []
         for start in range(0, len(wanted), _FILES_AT_ONCE):
             self._on_progress(start, len(wanted))
@@ -176,8 +176,8 @@ class MemorySync:
             self._on_progress(len(wanted), len(wanted))
         return done
 
-    def _look(self) -> _Look:
-        look = _Look()
+    def _look(self) -> _SyncPass:
+        look = _SyncPass()
         known = self._load()
         for memory in self._memories():
             for file in memory.folder.files():
@@ -195,9 +195,9 @@ class MemorySync:
         return look
 
     def _look_at(
-        self, name: Name, memory: MemoryFiles, file: MemoryFile, look: _Look, known: dict[Name, _Known]
+        self, name: Name, memory: MemoryFiles, file: MemoryFile, look: _SyncPass, known: dict[Name, _Known]
     ) -> None:
-        stamp = Stamp(file.changed_ns, file.inode_changed_ns, file.size_bytes)
+        stamp = FileStamp(file.changed_ns, file.inode_changed_ns, file.size_bytes)
         before = known.get(name)
         if file.problem is not None:
             known[name] = _Known(stamp, "", file.problem)
@@ -220,7 +220,7 @@ class MemorySync:
         if self._may_change_unseen(stamp):
             del known[name]
 
-    def _read(self, memory: MemoryFiles, file: MemoryFile, stamp: Stamp) -> _Known | None:
+    def _read(self, memory: MemoryFiles, file: MemoryFile, stamp: FileStamp) -> _Known | None:
         """None if the file has vanished."""
         try:
             content = memory.content_now(file.path)
@@ -230,7 +230,7 @@ class MemorySync:
             return _Known(stamp, "", f"{file.path} is too long for a memory file ({lines:,} lines).")
         return _Known(stamp, content.checksum)
 
-    def _sources(self, look: _Look, names: Sequence[Name]) -> list[Source]:
+    def _sources(self, look: _SyncPass, names: Sequence[Name]) -> list[Source]:
         """The current content of each file, possibly newer than in `look`; skips files that are gone or unreadable."""
         sources = []
         for name in names:
@@ -243,7 +243,7 @@ class MemorySync:
             sources.append(source_of(name[0], file, content.text, content.checksum))
         return sources
 
-    def _note_changes(self, look: _Look) -> None:
+    def _note_changes(self, look: _SyncPass) -> None:
         """Keeps versions of files that were changed or deleted outside of Onyx."""
         memories = {memory.agent_id: memory for memory in self._memories()}
         for agent_id, path in look.changed:
@@ -255,7 +255,7 @@ class MemorySync:
             except (StorageError, ToolError) as error:
                 log.warning("No version of %s could be kept: %s", path, error)
 
-    def _may_change_unseen(self, stamp: Stamp) -> bool:
+    def _may_change_unseen(self, stamp: FileStamp) -> bool:
         return self._clock.now().timestamp() - stamp.changed_ns / 1e9 < _RACY_S
 
     def _load(self) -> dict[Name, _Known]:
@@ -309,6 +309,6 @@ def _from_json(line: Any) -> dict[Name, _Known]:
     if line["schema_version"] != SCHEMA_VERSION:
         return {}
     return {
-        (str(agent), str(path)): _Known(Stamp(int(changed), int(inode), int(size)), str(checksum))
+        (str(agent), str(path)): _Known(FileStamp(int(changed), int(inode), int(size)), str(checksum))
         for agent, path, changed, inode, size, checksum in line["files"]
     }

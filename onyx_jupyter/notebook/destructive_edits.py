@@ -5,14 +5,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 
-from onyx_jupyter.notebook.seen_cells import Beginning, chars_of
+from onyx_jupyter.notebook.seen_cells import InitialNotebook, chars_of
 from onyx_jupyter.protocols import CellSize, NotebookCells, NotebookView
 
 # Any edit halves a notebook of a line or two.
 _LEAST_CHARS = 40
 
 
-def loss(beginning: Beginning, view: NotebookView | NotebookCells, changed: Mapping[str, str | None]) -> str:
+def loss(beginning: InitialNotebook, view: NotebookView | NotebookCells, changed: Mapping[str, str | None]) -> str:
     """Why the user must be asked, as a clause that follows "because"; empty if no question is needed.
 
     `changed` is cell id → new source, None for a deleted cell.
@@ -31,6 +31,6 @@ def loss(beginning: Beginning, view: NotebookView | NotebookCells, changed: Mapp
     return ""
 
 
-def _left(beginning: Beginning, chars: Mapping[str, int]) -> int:
+def _left(beginning: InitialNotebook, chars: Mapping[str, int]) -> int:
     """How much of the original text can still be there: no cell counts for more than it had."""
     return sum(min(had, chars.get(cell_id, 0)) for cell_id, had in beginning.chars.items())

@@ -21,20 +21,20 @@ from jupyter_core.utils import ensure_async
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.kernel_client import new_client
-from onyx_jupyter.security.secret_shapes import PASSWORD_NAMES, SECRET_KEY_NAMES
+from onyx_jupyter.security.secret_patterns import PASSWORD_NAMES, SECRET_KEY_NAMES
 
 PARTS = (
-    "quiet",
+    "isolation",
     "access",
     "values",
-    "moments",
+    "streaming_statistics",
     "summaries",
     "frames",
     "tables",
     "arrays",
-    "things",
+    "other_objects",
     "paths",
-    "boxes",
+    "box_plots",
     "axes",
     "figures",
     "answer",

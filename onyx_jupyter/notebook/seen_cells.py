@@ -13,7 +13,7 @@ from onyx_jupyter.protocols import Cell, CellSize, NotebookCells, NotebookView
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class InitialNotebook:
     """A notebook as a run found it: the number of characters of each cell that is not blank."""
 
     chars: Mapping[str, int]
@@ -33,7 +33,7 @@ class SeenCells:
         self._orders: dict[str, Sequence[str]] = {}
         self._bound: dict[tuple[str, str], str] = {}
         self._run_id = ""
-        self._beginnings: dict[str, Beginning] = {}
+        self._beginnings: dict[str, InitialNotebook] = {}
 
     def called(self, path: str, name: str) -> None:
         """The notebook requested as `path` is actually called `name` (a link, a new name)."""
@@ -76,13 +76,13 @@ class SeenCells:
     def bound(self, call_id: str, cell_id: str) -> str | None:
         return self._bound.get((call_id, cell_id))
 
-    def beginning(self, run_id: str, view: NotebookView | NotebookCells) -> Beginning:
+    def beginning(self, run_id: str, view: NotebookView | NotebookCells) -> InitialNotebook:
         """The notebook as this run first saw it; that is now, if it had not seen it before."""
         if run_id != self._run_id:
             self._run_id = run_id
             self._beginnings.clear()
         if view.path not in self._beginnings:
-            self._beginnings[view.path] = Beginning(chars_of(view.order))
+            self._beginnings[view.path] = InitialNotebook(chars_of(view.order))
         return self._beginnings[view.path]
 
     def _name(self, path: str) -> str:

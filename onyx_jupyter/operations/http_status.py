@@ -8,6 +8,7 @@ from __future__ import annotations
 from onyx_jupyter.errors import (
     AlreadyResolved,
     ConfigError,
+    DocumentReaderUnavailable,
     DocumentUnreadable,
     EmbeddingError,
     FeatureUnavailable,
@@ -18,9 +19,8 @@ from onyx_jupyter.errors import (
     ModelError,
     NotFound,
     OnyxError,
-    OutOfTime,
     ProjectFileChanged,
-    ReadingUnavailable,
+    RunTimedOut,
     SessionBusy,
     StorageError,
     ToolError,
@@ -42,8 +42,8 @@ _STATUS: tuple[tuple[type[OnyxError], int], ...] = (
     (EmbeddingError, 502),
     (FeatureUnavailable, 503),
     (IndexUnavailable, 503),
-    (ReadingUnavailable, 503),
-    (OutOfTime, 504),
+    (DocumentReaderUnavailable, 503),
+    (RunTimedOut, 504),
     (StorageError, 507),
 )
 INTERNAL = 500

@@ -21,7 +21,7 @@ class KnownFact:
 
 
 @dataclass(frozen=True, slots=True)
-class FactKept:
+class FactOutcome:
     """The outcome of remembering a fact: it was new, was known before, or replaced `former`.
 
     If it was known in other words, `former` is those. `near` are other facts that it may have made untrue.
@@ -34,7 +34,7 @@ class FactKept:
 
 
 @dataclass(frozen=True, slots=True)
-class FactForeseen:
+class FactPreview:
     """The expected outcome: `other` is the fact that it would be merged into, or that would end."""
 
     outcome: Outcome
@@ -55,7 +55,7 @@ class Facts(Protocol):
         author: Literal["user", "agent", "consolidation"] = "agent",
         session_key: str | None = None,
         turn: str | None = None,
-    ) -> FactKept:
+    ) -> FactOutcome:
         """Keeps the fact, or adds weight to the same one; `replaces` is the id of one that is no longer true.
 
         `beside` are the ids of facts that stay true with it, however similar they are.
@@ -64,7 +64,7 @@ class Facts(Protocol):
         """
         ...
 
-    async def foreseen(self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()) -> FactForeseen:
+    async def foreseen(self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()) -> FactPreview:
         """The outcome if the fact were remembered now. Raises: as `remember`."""
         ...
 

@@ -54,7 +54,7 @@ class ThoughtDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class TextWasThought:
+class TextWasThinking:
     """All text so far was thought, which was clear only at its end: none of it belongs to the answer."""
 
 
@@ -98,7 +98,7 @@ class ModelDone:
     began_anew: bool = False
 
 
-ModelEvent = TextDelta | ThoughtDelta | TextWasThought | ModelProgress | CellDraft | ModelNote | ModelDone
+ModelEvent = TextDelta | ThoughtDelta | TextWasThinking | ModelProgress | CellDraft | ModelNote | ModelDone
 
 
 class Model(Protocol):
@@ -155,7 +155,7 @@ class ModelInfo:
 
 
 @runtime_checkable
-class HoldsModelFiles(Protocol):
+class ModelFileHolder(Protocol):
     """Models of which some keep files of this machine open."""
 
     async def let_go(self, path: Path) -> bool:

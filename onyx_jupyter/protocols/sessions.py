@@ -60,7 +60,7 @@ class OtherSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SessionMessage:
     """One message of another session; `who` is a word for the model, `tools` the names of the tools it called."""
 
     who: str
@@ -70,7 +70,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidThere:
+class SessionPassage:
     """A turn of another session that a search found; `role` is user or assistant, `score` between 0 and 1."""
 
     session: OtherSession
@@ -87,7 +87,7 @@ class Sessions(Protocol):
         """All except the run's own, most recently used first. Raises: StorageError."""
         ...
 
-    async def search(self, query: str, limit: int) -> tuple[Sequence[SaidThere], str | None]:
+    async def search(self, query: str, limit: int) -> tuple[Sequence[SessionPassage], str | None]:
         """Turns that match, best first, and what limited the search. Raises: StorageError."""
         ...
 
@@ -95,7 +95,7 @@ class Sessions(Protocol):
         """Raises: NotFound, StorageError."""
         ...
 
-    async def said(self, session_key: str) -> Sequence[Said]:
+    async def said(self, session_key: str) -> Sequence[SessionMessage]:
         """The messages, newest last. Raises: NotFound, StorageError."""
         ...
 

@@ -13,7 +13,7 @@ CARD_FACTS = frozenset({"why", "mustAsk", "sessionScope", "alwaysScope", "always
 
 
 @dataclass(frozen=True, slots=True)
-class Exactly:
+class ExactScope:
     """What "always exactly this" covers besides the tool and its arguments.
 
     `facts` are what the arguments only refer to: the real path, the folder of a command, the source of a cell to run.
@@ -45,7 +45,7 @@ class ToolPreview:
     details: Mapping[str, Any]
     grant: str
     grant_text: str
-    exactly: Exactly = field(default_factory=Exactly)
+    exactly: ExactScope = field(default_factory=ExactScope)
     must_ask: str = ""
     also: tuple[str, ...] = ()
     activity: Label | None = None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from onyx_jupyter.protocols import ModelEvent, TextDelta, TextWasThought
+from onyx_jupyter.protocols import ModelEvent, TextDelta, TextWasThinking
 
 
 def has_words(had_words: bool, event: ModelEvent) -> bool:
     """Whether the answer has words after this event; thoughts don't count."""
-    if isinstance(event, TextWasThought):
+    if isinstance(event, TextWasThinking):
         return False
     return had_words or isinstance(event, TextDelta)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Usage
-from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta, TextWasThought
+from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta, TextWasThinking
 from onyx_jupyter.providers.error_map import Provider, endless, model_error, no_answer, refused, stopped_in_the_middle
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.text_calls import TextCalls
@@ -88,7 +88,7 @@ async def chat_events(
 def as_said(events: Iterable[ModelEvent], reader: JsonActionStream | TextCalls | None) -> Iterator[ModelEvent]:
     """The same events, with text that may be a call replaced by the words in it."""
     for event in events:
-        if isinstance(event, TextWasThought) and reader is not None:
+        if isinstance(event, TextWasThinking) and reader is not None:
             reader.begin_again()
         if not isinstance(event, TextDelta) or reader is None:
             yield event

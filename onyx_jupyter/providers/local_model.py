@@ -19,7 +19,7 @@ from onyx_jupyter.providers.json_actions import action_prompt, json_action_call
 from onyx_jupyter.providers.local_context import CHARS_PER_TOKEN, estimate, fit
 from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
 from onyx_jupyter.providers.local_server import LocalServer
-from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_server_pool import LocalServerPool
 from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.providers.openai_format import openai_messages
 from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
@@ -48,7 +48,7 @@ _COPYING_SAMPLING = {"min_p": 0.05, "repeat_penalty": 1.0}
 class LocalModel:
     """A model of the catalogue, or `local/` and the path of a GGUF file."""
 
-    def __init__(self, model_id: str, weights: Weights, servers: LocalServers) -> None:
+    def __init__(self, model_id: str, weights: Weights, servers: LocalServerPool) -> None:
         self._id = model_id
         self._weights = weights
         self._servers = servers

@@ -12,7 +12,7 @@ from typing import Any
 _REMEMBERED = 4
 
 
-class Ahead:
+class LocalPrefill:
     """At most one prefill at a time, and one start of the process. All methods belong to one event loop."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import ModelError, StorageError
-from onyx_jupyter.providers.local_prefill import Ahead
+from onyx_jupyter.providers.local_prefill import LocalPrefill
 from onyx_jupyter.providers.local_saved_prompt import SavedPrompt
 from onyx_jupyter.providers.local_server_process import FAILED, READY
 from onyx_jupyter.providers.local_weights import Weights
@@ -59,7 +59,7 @@ class LocalServer:
         self._users = 0
         self._last_used = clock.monotonic()
         self._saved = SavedPrompt(saved_in, weights, clock) if saved_in else None
-        self._ahead = Ahead()
+        self._ahead = LocalPrefill()
         self._prompts: deque[tuple[int, dict[str, Any]]] = deque(maxlen=_LAST_PROMPTS)
 
     @property

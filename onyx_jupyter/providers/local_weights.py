@@ -9,7 +9,7 @@ from pathlib import Path
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, megabytes, model_named
-from onyx_jupyter.providers.local_files.places import find_file
+from onyx_jupyter.providers.local_files.storage_folders import find_file
 
 _GGUF_CONTEXT_TOKENS = 8192
 # An outdated name that an onyx.json or a session may still contain.
@@ -70,6 +70,6 @@ def _fetched_file(model: CatalogueModel, folders: Sequence[Path]) -> Path:
         raise ModelError(
             "not_found",
             f"{model.title} is not on this machine yet ({megabytes(model.size_bytes)}).",
-            hint="Fetch it in “Local models…”, in the menu of the Onyx chat, or choose another model.",
+            hint="Download it in “Local models…”, in the menu of the Onyx chat, or choose another model.",
         )
     return path

@@ -22,7 +22,7 @@ from onyx_jupyter.providers.known_providers import (
 )
 from onyx_jupyter.providers.litellm_library import price_table
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
-from onyx_jupyter.providers.local_files.places import find_file
+from onyx_jupyter.providers.local_files.storage_folders import find_file
 from onyx_jupyter.providers.network_guard import check_allowed, is_loopback
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 

@@ -20,7 +20,7 @@ from onyx_jupyter.providers.known_providers import LOCAL
 from onyx_jupyter.providers.litellm_library import close_litellm, load_litellm, price_table
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_model import LocalModel
-from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_server_pool import LocalServerPool
 from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import list_models
 from onyx_jupyter.providers.openai_model import OpenAIModel
@@ -43,7 +43,7 @@ class ProviderModels:
         self._continuing = continuing or Continuation()
         self._client: asyncio.Task[httpx.AsyncClient] | None = None
         self._habits: dict[str, ThinkingHabit] = {}
-        self._local_servers = LocalServers(
+        self._local_servers = LocalServerPool(
             idle_timeout_s=settings.local_idle_timeout_s,
             threads=settings.local_threads,
             clock=clock or SystemClock(),

@@ -14,7 +14,7 @@ from onyx_jupyter.protocols import (
     ModelProgress,
     ModelRequest,
     TextDelta,
-    TextWasThought,
+    TextWasThinking,
     ThoughtDelta,
 )
 from onyx_jupyter.providers.answer_stream import closing, has_words
@@ -110,7 +110,7 @@ class ResilientModel:
             async for event in events:
                 if isinstance(event, TextDelta):
                     said = said or event.text.strip()
-                elif isinstance(event, TextWasThought):
+                elif isinstance(event, TextWasThinking):
                     said = ""
                 elif isinstance(event, ModelDone) and not said and not event.tool_calls:
                     raise self._empty(event.finish_reason)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from onyx_jupyter.protocols import ModelEvent, TextDelta, TextWasThought, ThoughtDelta
+from onyx_jupyter.protocols import ModelEvent, TextDelta, TextWasThinking, ThoughtDelta
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _TAG = re.compile(f"{_OPEN}|{_CLOSE}")
@@ -146,7 +146,7 @@ class ThoughtSplitter:
     def _close(self, before: str) -> Iterator[ModelEvent]:
         yield from self._pass(before)
         if self._state == "unsure":
-            yield TextWasThought()
+            yield TextWasThinking()
         elif thought := "".join(self._silent).strip():
             yield ThoughtDelta(thought)
         self._state, self._habit.is_silent = "closed", True

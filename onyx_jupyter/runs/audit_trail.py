@@ -12,7 +12,7 @@ from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.human_requests.grants import Grant
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.security.audit import AuditLog
-from onyx_jupyter.security.secrets_filter import off_the_loop
+from onyx_jupyter.security.secret_redactor import off_the_loop
 
 log = logging.getLogger(__name__)
 KEPT_CHARS = 2000

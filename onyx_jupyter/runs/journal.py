@@ -7,7 +7,7 @@ from typing import Any
 
 from onyx_jupyter.events import ApprovalRequested, QuestionAsked, QuestionResolved, camel_data
 from onyx_jupyter.human_requests.broker import Resolution
-from onyx_jupyter.human_requests.policy import Verdict
+from onyx_jupyter.human_requests.policy import PolicyDecision
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.runs.audit_trail import APPROVED, AuditTrail, listed
 from onyx_jupyter.runs.streams import SessionStreams
@@ -48,7 +48,7 @@ class TranscriptJournal:
         await transcript.append("system", "", facts)
         self._streams.publish(session_key, event)
 
-    async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: Verdict) -> None:
+    async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: PolicyDecision) -> None:
         decision = APPROVED if verdict.decision == "allow" else "denied"
         facts: dict[str, Any] = {"tool": call.name, "arguments": dict(call.arguments), "reason": verdict.reason}
         await self._audit.decision(session_key, run_id, call.id, decision, verdict.by, facts)

@@ -15,14 +15,14 @@ from onyx_jupyter.human_requests.broker import ApprovalBroker
 from onyx_jupyter.human_requests.questions import Questions
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.runs.audit_trail import AuditTrail
-from onyx_jupyter.runs.inbox import RunInbox
-from onyx_jupyter.runs.maker import RunMaker
 from onyx_jupyter.runs.modes import RunMode
-from onyx_jupyter.runs.queue import SessionQueue
+from onyx_jupyter.runs.run_builder import RunBuilder
 from onyx_jupyter.runs.services import RunServices
+from onyx_jupyter.runs.session_queue import SessionQueue
+from onyx_jupyter.runs.shielded_write import even_if_cancelled
+from onyx_jupyter.runs.steering_inbox import SteeringInbox
 from onyx_jupyter.runs.streams import SessionStreams
 from onyx_jupyter.runs.tree import RunTree
-from onyx_jupyter.runs.writing import even_if_cancelled
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.run_order import messages_of
@@ -61,10 +61,10 @@ class Runs:
         self._approvals = approvals
         self._questions = questions
         self._on_change = on_change
-        self._maker = RunMaker(surroundings, streams, approvals, questions, audit)
+        self._maker = RunBuilder(surroundings, streams, approvals, questions, audit)
         self.model_choice = self._maker.model_choice
         self._queues: dict[str, SessionQueue] = {}
-        self._inboxes: dict[str, RunInbox] = {}
+        self._inboxes: dict[str, SteeringInbox] = {}
         self._tree = RunTree()
         self._closing = False
 
@@ -158,7 +158,9 @@ class Runs:
         node = self._tree.add(run_id, transcript.session_key, message.origin, mode)
         if node.parent is not None:
             self._streams.relay(run_id, node.parent.session_key, node.parent.run_id)
-        inbox = RunInbox(run_id, transcript, mode, lambda event: self._streams.publish(transcript.session_key, event))
+        inbox = SteeringInbox(
+            run_id, transcript, mode, lambda event: self._streams.publish(transcript.session_key, event)
+        )
         self._inboxes[run_id] = inbox
         queue.add(run_id, lambda: self._run(transcript, message, inbox), next_in_line=next_in_line)
 
@@ -176,7 +178,7 @@ class Runs:
             if child.session_key in self._queues:
                 self._stop(self._queues[child.session_key], child.run_id)
 
-    async def _run(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox) -> None:
+    async def _run(self, transcript: SessionTranscript, message: Entry, inbox: SteeringInbox) -> None:
         with log_context(session=transcript.session_key, run=message.run_id, operation="run"):
             try:
                 await self._answer(transcript, message, inbox)
@@ -192,7 +194,7 @@ class Runs:
         self._streams.end_relay(run_id)
         self._inboxes.pop(run_id, None)
 
-    async def _answer(self, transcript: SessionTranscript, message: Entry, inbox: RunInbox) -> None:
+    async def _answer(self, transcript: SessionTranscript, message: Entry, inbox: SteeringInbox) -> None:
         log.info("The run begins")
         self._on_change(transcript)
         node = self._tree.node(inbox.run_id)

@@ -22,7 +22,7 @@ from onyx_jupyter.events import (
     ToolDraft,
     event_data,
 )
-from onyx_jupyter.runs.relays import Asked, Relays
+from onyx_jupyter.runs.child_requests import Asked, ChildRequests
 from onyx_jupyter.runs.streamed_event import StreamedEvent
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class SessionStreams:
         self._redact = redact
         self._streams: dict[str, SessionStream] = {}
         self._broadcast: set[Subscriber] = set()
-        self._relays = Relays()
+        self._relays = ChildRequests()
 
     def publish(self, session_key: str, event: RunEvent) -> None:
         """Numbers the event and sends it to all subscribers of the session."""

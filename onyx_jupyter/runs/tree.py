@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from onyx_jupyter.agent.processor import Spent
+from onyx_jupyter.agent.processor import TotalUsage
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.runs.modes import RunMode
 from onyx_jupyter.sessions.origin import RunOrigin
@@ -19,7 +19,7 @@ class RunNode:
     session_key: str
     mode: RunMode
     parent: RunNode | None = None
-    spent: Spent = field(default_factory=Spent)
+    spent: TotalUsage = field(default_factory=TotalUsage)
 
     @property
     def root(self) -> RunNode:
@@ -50,7 +50,7 @@ class RunTree:
         parent = self._nodes.get(origin.parent_run or "")
         if parent is not None:
             mode.stay_within(parent.mode)
-        node = RunNode(run_id, session_key, mode, parent, parent.spent if parent else Spent())
+        node = RunNode(run_id, session_key, mode, parent, parent.spent if parent else TotalUsage())
         self._nodes[run_id] = node
         return node
 

@@ -27,7 +27,7 @@ Folders = Mapping[str, DriveFolder]
 
 
 @dataclass(frozen=True, slots=True)
-class FoldersNow:
+class FolderSnapshot:
     """The folders of the drive at one moment, as real paths."""
 
     folders: Folders
@@ -73,16 +73,16 @@ class DriveFolders:
         real = {name: DriveFolder(folder.real.resolve(), folder.writable) for name, folder in self._folders().items()}
         return {name: folder for name, folder in real.items() if self._may_be_shown(folder.real)}
 
-    def now(self) -> FoldersNow:
+    def now(self) -> FolderSnapshot:
         """The folders at this moment: for a listing, which needs them for each of its entries."""
-        return FoldersNow(self.all())
+        return FolderSnapshot(self.all())
 
     def real(self, path: str) -> Path | None:
-        """See `FoldersNow.real`."""
+        """See `FolderSnapshot.real`."""
         return self.now().real(path)
 
     def shown(self, real: Path) -> str | None:
-        """See `FoldersNow.shown`."""
+        """See `FolderSnapshot.shown`."""
         return self.now().shown(real)
 
     def _may_be_shown(self, folder: Path) -> bool:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote, quote_plus
 
+from onyx_jupyter.security.secret_pattern import Span, found_at
 from onyx_jupyter.security.secret_values import assigned_secret
-from onyx_jupyter.security.shape import Span, found_at
 
 MIN_SECRET_CHARS = 8
 HEAD_CHARS = 16

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from onyx_jupyter.app.features import FEATURES, all_tools
-from onyx_jupyter.app.installed import with_installed
+from onyx_jupyter.app.installed_features import with_installed
 from onyx_jupyter.config.ceiling import SETTING, Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import ConfigError
 from onyx_jupyter.operations.feature import Feature
 from onyx_jupyter.toolsets.access import unknown_names
-from onyx_jupyter.toolsets.installed import installed_toolsets, tools_at_start
+from onyx_jupyter.toolsets.installed_toolsets import installed_toolsets, tools_at_start
 from onyx_jupyter.toolsets.toolset import Toolset
 
 

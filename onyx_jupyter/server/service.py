@@ -29,7 +29,7 @@ from onyx_jupyter.operations.keys import CONFIGURED, TABS
 from onyx_jupyter.security.drive_folders import DRIVE_PREFIX
 from onyx_jupyter.server.connection import Connection
 from onyx_jupyter.server.drive.contents import drive_contents
-from onyx_jupyter.server.drive.everything import EveryContents
+from onyx_jupyter.server.drive.merged_contents import MergedContents
 from onyx_jupyter.server.drive.onyx_drive import onyx_drive
 from onyx_jupyter.server.log import Log
 from onyx_jupyter.server.packages import Packages
@@ -75,7 +75,7 @@ class Service:
         self.drive_contents = drive_contents(
             server_app, drive, home, lambda places: self.onyx.get(MEMORIES).noting(places)
         )
-        contents = EveryContents(server_app.contents_manager, self.drive_contents)
+        contents = MergedContents(server_app.contents_manager, self.drive_contents)
         paths = notebook_paths(server_app, drive)
         sessions = kernel_sessions(server_app, paths)
         rooms = CollaborationRooms(server_app, paths)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import NotFound, StorageError
-from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
+from onyx_jupyter.security.secret_redactor import SecretRedactor, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.transcript import SessionTranscript
@@ -46,7 +46,7 @@ class SessionStore:
     """Sessions by key; each is stored in `sessions/<agent>/<key>.jsonl`."""
 
     def __init__(
-        self, folder: Path, clock: Clock, ids: IdSource, secrets: Callable[[], SecretsFilter] = no_secrets
+        self, folder: Path, clock: Clock, ids: IdSource, secrets: Callable[[], SecretRedactor] = no_secrets
     ) -> None:
         """`secrets` returns the filter for everything that is written."""
         self._folder = folder

@@ -15,13 +15,13 @@ from onyx_jupyter.errors import NotFound, SessionBusy
 from onyx_jupyter.events import camel_data
 from onyx_jupyter.messages import Message, Role, ToolCall, ToolResult, Usage, whole_text
 from onyx_jupyter.protocols import Block, Compaction, Measured
-from onyx_jupyter.security.secrets_filter import SecretsFilter, no_secrets
+from onyx_jupyter.security.secret_redactor import SecretRedactor, no_secrets
 from onyx_jupyter.sessions import conversation
 from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, to_meta
 from onyx_jupyter.sessions.entry import COMPACTION, REFLECTION, Entry, to_json
 from onyx_jupyter.sessions.kept_runs import KeptRuns
-from onyx_jupyter.sessions.repair import replace_damaged
 from onyx_jupyter.sessions.transcript_check import read_session
+from onyx_jupyter.sessions.transcript_repair import replace_damaged
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.jsonl import append_line
@@ -38,7 +38,7 @@ class SessionTranscript:
         session_key: str,
         clock: Clock,
         ids: IdSource,
-        secrets: Callable[[], SecretsFilter] = no_secrets,
+        secrets: Callable[[], SecretRedactor] = no_secrets,
     ) -> None:
         self._path = path
         self._secrets = secrets

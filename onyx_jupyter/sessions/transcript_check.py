@@ -19,14 +19,14 @@ FIRST_ID = "0" * 26
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CheckedTranscript:
     """A transcript's entries in order, each once; `damage` describes what was wrong, if anything."""
 
     entries: tuple[Entry, ...]
     damage: tuple[str, ...] = ()
 
 
-def read_session(path: Path) -> Reading:
+def read_session(path: Path) -> CheckedTranscript:
     """Every readable entry. Raises: StorageError."""
     lines = read_lines(path)
     found: list[tuple[int, Entry]] = []
@@ -46,7 +46,7 @@ def read_session(path: Path) -> Reading:
     if not any(entry.kind == "session" for entry in entries):
         entries = [_new_head(entries, path), *entries]
         damage += ["the line that begins the session is missing"]
-    return Reading(tuple(entries), tuple(damage))
+    return CheckedTranscript(tuple(entries), tuple(damage))
 
 
 def _each_once(found: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:

@@ -25,7 +25,7 @@ MOST_SESSIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class FoundByWords:
+class WordSearchResult:
     """Best first. Of all `sessions` that qualify, the newest `looked_through` were read in time."""
 
     found: Sequence[Found]
@@ -50,7 +50,7 @@ class SessionWordSearch:
 
     async def search(
         self, query: str, only: SearchFilter, limit: int, *, within_s: float | None = None
-    ) -> FoundByWords:
+    ) -> WordSearchResult:
         """Turns that contain words of the query, in the newest sessions.
 
         `within_s` is for searches while the user types: returns what was found by then, and ends as soon as the next
@@ -70,21 +70,21 @@ class SessionWordSearch:
                 await asyncio.wait([work])  # a turn at most; the next search begins when this thread is free
                 raise
 
-    def _read(self, query: str, only: SearchFilter, limit: int, reading: _Reading) -> FoundByWords:
+    def _read(self, query: str, only: SearchFilter, limit: int, reading: _Reading) -> WordSearchResult:
         stems = query_stems(query)
         newest = sorted(self._store.files(), key=lambda file: file.stamp[1], reverse=True)
         asked = [file for file in newest if only.agents is None or file.agent in only.agents]
         found: list[Found] = []
         looked_through = 0
-        with suppress(_Over):
+        with suppress(_SearchStopped):
             for file in asked[:MOST_SESSIONS]:
                 found += self._found_in(file, stems, reading)
                 looked_through += 1
         best = sorted(found, key=lambda one: -one.score)[:limit]
-        return FoundByWords(best, looked_through, len(asked))
+        return WordSearchResult(best, looked_through, len(asked))
 
     def _found_in(self, file: SessionFile, stems: Sequence[str], reading: _Reading) -> Sequence[Found]:
-        """Raises: _Over."""
+        """Raises: _SearchStopped."""
         reading.go_on()
         try:
             entries = self._store.read(file)
@@ -104,7 +104,7 @@ class SessionWordSearch:
         return [_found(source, chunk, share, stems) for source, chunk, share in passages if share > 0]
 
 
-class _Over(Exception):
+class _SearchStopped(Exception):
     """The time is up, or the search was stopped."""
 
 
@@ -120,13 +120,13 @@ class _Reading:
         self._stopped.set()
 
     def go_on(self) -> None:
-        """Call between any two turns. Raises: _Over."""
+        """Call between any two turns. Raises: _SearchStopped."""
         if self._stopped.is_set() or (self._until_s is not None and self._clock.monotonic() >= self._until_s):
-            raise _Over
+            raise _SearchStopped
 
 
 def _holds(text: str, stems: Sequence[str], reading: _Reading) -> bool:
-    """Raises: _Over."""
+    """Raises: _SearchStopped."""
     reading.go_on()
     return bool(hits(text, stems))
 

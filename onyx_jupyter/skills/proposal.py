@@ -43,7 +43,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class LiteralAssignment:
     """A name that is assigned a literal once, on lines of its own (`first` to `last`, from 1)."""
 
     name: str
@@ -92,7 +92,7 @@ def _parameters(cells: Sequence[SourceCell]) -> str:
     return "\n".join([*head, *alone, *lines])
 
 
-def _given(source: str, tree: ast.Module) -> Iterator[Given]:
+def _given(source: str, tree: ast.Module) -> Iterator[LiteralAssignment]:
     """Top-level assignments of a literal that are alone on their lines."""
     on_line = Counter(number for node in tree.body for number in {node.lineno, node.end_lineno or node.lineno})
     for node in tree.body:
@@ -104,7 +104,7 @@ def _given(source: str, tree: ast.Module) -> Iterator[Given]:
                 last = node.end_lineno or node.lineno
                 alone = on_line[node.lineno] == 1 and on_line[last] == 1
                 if alone and node.col_offset == 0 and _is_worth_it(value, source):
-                    yield Given(name, value, node.lineno, last)
+                    yield LiteralAssignment(name, value, node.lineno, last)
 
 
 def _is_worth_it(value: ast.expr, source: str) -> bool:
@@ -119,7 +119,7 @@ def _is_worth_it(value: ast.expr, source: str) -> bool:
     return found is not None and found not in ([], {})
 
 
-def _line(given: Given, source: str) -> tuple[str, bool]:
+def _line(given: LiteralAssignment, source: str) -> tuple[str, bool]:
     """`rows: int = 10  # how many`, and whether it needs the import of Path."""
     written = ast.get_source_segment(source, given.value) or ""
     is_path = isinstance(given.value, ast.Call)

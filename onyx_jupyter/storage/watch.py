@@ -34,7 +34,7 @@ Changes: TypeAlias = Iterable[tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class FileStamp:
     """Distinguishes two states of a file without reading it; times are in nanoseconds."""
 
     changed_ns: int
@@ -52,10 +52,10 @@ class Settling:
     def __init__(self, clock: Clock, quiet_s: float = QUIET_S) -> None:
         self._clock = clock
         self._quiet_s = quiet_s
-        self._seen: dict[Path, tuple[Stamp, float]] = {}
+        self._seen: dict[Path, tuple[FileStamp, float]] = {}
         self._whole: set[Path] = set()
 
-    def wait_s(self, file: Path, stamp: Stamp) -> float:
+    def wait_s(self, file: Path, stamp: FileStamp) -> float:
         """Seconds; 0 if it can be read now."""
         if file in self._whole:
             return 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta, TextWasThought, ThoughtDelta
+from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta, TextWasThinking, ThoughtDelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Collected:
                 text += event.text
             elif isinstance(event, ThoughtDelta):
                 thought += event.text
-            elif isinstance(event, TextWasThought):
+            elif isinstance(event, TextWasThinking):
                 thought, text = thought + text.strip(), ""
         return thought, text
 

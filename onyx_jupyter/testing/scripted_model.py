@@ -17,7 +17,7 @@ from onyx_jupyter.protocols import (
     ModelProgress,
     ModelRequest,
     TextDelta,
-    TextWasThought,
+    TextWasThinking,
     ThoughtDelta,
 )
 from onyx_jupyter.testing.script import (
@@ -101,7 +101,7 @@ class ScriptedModel:
                             yield ThoughtDelta(piece)
                         words += len(step.text.split())
                     case NotSaid():
-                        yield TextWasThought()
+                        yield TextWasThinking()
                     case Call():
                         calls.append(_tool_call(step, len(calls)))
                     case Tokens():

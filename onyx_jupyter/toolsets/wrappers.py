@@ -79,7 +79,7 @@ class Prefixed(_Wrapper):
         )
 
 
-class Asking(_Wrapper):
+class MinimumRisk(_Wrapper):
     """Gives each call at least that risk, so that none counts as only reading.
 
     For tools whose own risk is not to be trusted, such as those of a third-party server.
@@ -113,7 +113,7 @@ class Deferred(_Wrapper):
         return [replace(tool, deferred=True) for tool in await self._inner.tools(context)]
 
 
-class OfFamily(_Wrapper):
+class WithFamily(_Wrapper):
     """Assigns this family to tools without one, and to tools that name one of Onyx's own.
 
     Thus the configuration's `group:fs` applies only to Onyx's tools, never to third-party ones.
@@ -130,7 +130,7 @@ class OfFamily(_Wrapper):
         ]
 
 
-class InOrder(_Wrapper):
+class SortedTools(_Wrapper):
     """Sorts by name: for a toolset whose own order may vary."""
 
     async def tools(self, context: ToolsetContext) -> Sequence[Tool[Any]]:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from onyx_jupyter.agent.run_timeout import RunTimeout
-from onyx_jupyter.errors import OutOfTime
+from onyx_jupyter.errors import RunTimedOut
 from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
 from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -37,7 +37,7 @@ async def test_pauses_are_not_counted_and_all_else_is():
         assert work.used_s == 70
         work.check()
         clock.advance(30)
-        with pytest.raises(OutOfTime):
+        with pytest.raises(RunTimedOut):
             work.check()
 
 
@@ -52,7 +52,7 @@ async def test_time_that_is_over_when_a_pause_ends_cancels_what_comes_next():
                 pass
             await asyncio.Event().wait()
 
-    with pytest.raises(OutOfTime):
+    with pytest.raises(RunTimedOut):
         await long_work()
 
 

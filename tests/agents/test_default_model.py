@@ -14,7 +14,7 @@ from tests.runs.house import House
 
 LARGE, SMALL = CATALOGUE
 PLENTY, LITTLE = 8_000_000_000, 7_999_999_999
-LINE = "No model can answer yet: search, run skills by form, connect a provider and choose its model, or fetch {}."
+LINE = "No model can answer yet: search, run skills by form, connect a provider and choose its model, or download {}."
 
 
 def put(model: CatalogueModel, folder: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import onyx_jupyter.app.installed as installed
+import onyx_jupyter.app.installed_features as installed
 from onyx_jupyter.app.features import FEATURES
-from onyx_jupyter.app.installed import with_installed
+from onyx_jupyter.app.installed_features import with_installed
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.parts import Parts

@@ -53,7 +53,7 @@ def _spec(name: str) -> ModuleSpec | None:
 
 def test_every_module_that_is_named_in_a_text_is_there() -> None:
     found = list(named([path for path in CODE if path != Path(__file__)] + OTHERS))
-    assert ("onyx_jupyter/ingest/reader_process.py", "onyx_jupyter.ingest.reading_child") in found
+    assert ("onyx_jupyter/ingest/reader_process.py", "onyx_jupyter.ingest.reader_child") in found
     assert ("Makefile", "onyx_jupyter.server.wire_types") in found
     assert [f"{file}: {name}" for file, name in found if name not in MADE_UP and not is_there(name)] == []
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from onyx_jupyter.cell_mode.answers.output_text import quoted
 from onyx_jupyter.cell_mode.cell_source import problem_in
 from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.output_text import quoted
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelRequest, TextDelta

@@ -7,7 +7,7 @@ import pytest
 
 from onyx_jupyter.cell_mode.cell_draft import drafted
 from onyx_jupyter.cell_mode.cell_source import cell_of
-from onyx_jupyter.protocols import CellDraft, ModelEvent, ModelProgress, TextDelta, TextWasThought
+from onyx_jupyter.protocols import CellDraft, ModelEvent, ModelProgress, TextDelta, TextWasThinking
 
 READ = "import pandas as pd\ndf = pd.read_csv('fees.csv')"
 
@@ -58,7 +58,7 @@ def test_it_grows_letter_by_letter_into_the_cell_without_ever_going_back(answer:
 
 
 def test_what_turns_out_to_be_thought_is_thrown_away() -> None:
-    pieces = drafts("print(1)", TextWasThought(), "print(2)")
+    pieces = drafts("print(1)", TextWasThinking(), "print(2)")
     assert seen(pieces)[-1] == f"{READ}\nprint(2)"
     assert sum(piece.begins for piece in pieces) == 2
 

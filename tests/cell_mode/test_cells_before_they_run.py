@@ -5,7 +5,7 @@ import pytest
 from onyx_jupyter.cell_mode.cell_source import is_code
 from onyx_jupyter.cell_mode.empty_cells import only_claims
 from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.needless_loads import without_needless_loads
+from onyx_jupyter.cell_mode.fixes.needless_loads import without_needless_loads
 
 IN_KERNEL = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("fee", "float64"),)),), files=("fees.csv",))
 

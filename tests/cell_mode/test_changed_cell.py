@@ -4,7 +4,7 @@ import pytest
 
 from onyx_jupyter.cell_mode.changed_cell import cell_to_change
 from onyx_jupyter.cell_mode.facts import CellFact, NotebookFacts
-from onyx_jupyter.cell_mode.turn import Exchange, Turn
+from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 
 FACTS = NotebookFacts(
     "a.ipynb",
@@ -14,10 +14,10 @@ FACTS = NotebookFacts(
         CellFact("made", 3, "code", "fees.mean()\n"),
     ),
 )
-EARLIER = (Exchange("the mean fee", "fees.mean()", "12.5"), Exchange("thanks", "", "You are welcome."))
+EARLIER = (AnsweredRequest("the mean fee", "fees.mean()", "12.5"), AnsweredRequest("thanks", "", "You are welcome."))
 
 
-def changed(request: str, earlier: tuple[Exchange, ...] = EARLIER) -> str | None:
+def changed(request: str, earlier: tuple[AnsweredRequest, ...] = EARLIER) -> str | None:
     cell = cell_to_change(Turn(request, "", (), earlier), FACTS)
     return cell.id if cell else None
 
@@ -42,4 +42,4 @@ def test_a_new_cell(request_text: str) -> None:
 
 def test_a_cell_that_is_gone_or_was_never_made() -> None:
     assert changed("fix that cell", ()) is None
-    assert changed("fix that cell", (Exchange("a", "gone()", ""),)) is None
+    assert changed("fix that cell", (AnsweredRequest("a", "gone()", ""),)) is None

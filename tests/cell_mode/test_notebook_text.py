@@ -3,7 +3,7 @@
 from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.notebook_text import for_code, for_words
 from onyx_jupyter.cell_mode.prompts import before_cell
-from onyx_jupyter.cell_mode.turn import Exchange, Turn
+from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 
 PENGUINS = Frame("penguins", (Column("species", "str"), Column("mass", "float64")), 344)
 MAKES_FRAME = CellFact("a", 1, "code", "penguins = load_penguins()", has_run=True)
@@ -66,7 +66,7 @@ def test_code_is_spoken_of_in_the_request_and_not_in_an_earlier_cell() -> None:
 
 def test_the_cell_of_the_last_question_stands_in_the_prompt_once() -> None:
     facts = NotebookFacts("a.ipynb", cells=(PLOTS,), frames=(PENGUINS,))
-    turn = Turn("make that plot red", "", (), (Exchange("plot it", PLOTS.source, "Done."),))
+    turn = Turn("make that plot red", "", (), (AnsweredRequest("plot it", PLOTS.source, "Done."),))
     assert before_cell(facts, turn).count(PLOTS.source) == 1
 
 

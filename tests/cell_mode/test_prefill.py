@@ -11,7 +11,7 @@ from onyx_jupyter.cell_mode import prompts
 from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.model import CellModel
 from onyx_jupyter.cell_mode.prefill import known_beginnings
-from onyx_jupyter.cell_mode.turn import Exchange, Turn
+from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.testing.scripted_model import ScriptedModel
@@ -19,7 +19,7 @@ from onyx_jupyter.testing.scripted_model import ScriptedModel
 TABLE = Frame("df", (Column("fee", "float64"), Column("contract", "object")), 1200)
 RUN = CellFact("c1", 1, "code", "df = load('hunter2')", "1200 rows", has_run=True)
 FACTS = NotebookFacts("a.ipynb", cells=(RUN,), frames=(TABLE,))
-BEFORE = (Exchange("What is the mean fee?", "print(df['fee'].mean())", "It is 62.76."),)
+BEFORE = (AnsweredRequest("What is the mean fee?", "print(df['fee'].mean())", "It is 62.76."),)
 
 
 def turn(request: str) -> Turn:

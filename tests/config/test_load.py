@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from onyx_jupyter.agents.first_file import FIRST_FILE, write_first_file
+from onyx_jupyter.agents.default_config import FIRST_FILE, write_first_file
 from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ConfigError

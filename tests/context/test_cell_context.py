@@ -11,7 +11,7 @@ from onyx_jupyter.agent.prompt_sections import SkillLine
 from onyx_jupyter.cell_mode.facts import SkillFact
 from onyx_jupyter.context.cell_context import CellContext, skill_facts
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.features.skills.skills import OfferedSkills
+from onyx_jupyter.features.skills.skill_service import OfferedSkills
 from onyx_jupyter.protocols import Cell, NotebookView
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.entry import Entry

@@ -22,7 +22,7 @@ from onyx_jupyter.providers.litellm_library import close_litellm
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_server import LocalServer, client_for
-from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_server_pool import LocalServerPool
 from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.resilient_model import Resilience, ResilientModel
@@ -66,7 +66,7 @@ class RunningAlready(LocalServer):
         return True
 
 
-class OneServer(LocalServers):
+class OneServer(LocalServerPool):
     def __init__(self, server: LocalServer) -> None:
         self._server = server
 

@@ -15,7 +15,7 @@ from onyx_jupyter.human_requests.broker import ApprovalBroker
 from onyx_jupyter.human_requests.grants import GrantStore
 from onyx_jupyter.human_requests.questions import Questions
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import Exactly, ToolPreview, UserQuestion
+from onyx_jupyter.protocols import ExactScope, ToolPreview, UserQuestion
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.runs.house import House
 from tests.skills.notebooks import cell, write_notebook
@@ -211,7 +211,7 @@ class Approvals(_OfARun):
     async def ask(self) -> str:
         name = f"{len(self.asking)}"
         call = ToolCall(name, "exec", {"command": "ls"})
-        preview = ToolPreview("Run `ls`", {"command": "ls"}, "exec ls", "this", Exactly({"command": "ls"}))
+        preview = ToolPreview("Run `ls`", {"command": "ls"}, "exec ls", "this", ExactScope({"command": "ls"}))
         return await self.listed(asyncio.create_task(self.broker.ask(name, name, call, preview, agent_id="main")))
 
     async def yes(self, question_id: str) -> None:

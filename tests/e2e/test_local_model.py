@@ -147,7 +147,7 @@ def test_what_people_ask_first_of_the_example_is_answered_rightly(offline_lab: L
 
 
 NOTHING_INSTALLED = """\
-import onyx_jupyter.providers.local_files.places as places
+import onyx_jupyter.providers.local_files.storage_folders as places
 places.shared_folders = lambda: ()
 """
 
@@ -178,7 +178,7 @@ def test_without_a_model_one_line_and_buttons_say_what_to_do_and_the_message_is_
     sidebar, _ = tabs.open(start(), "none.ipynb", "none")
     line = sidebar.hook("no-model")
     expect(line).to_contain_text("No model can answer yet: search, run skills by form, connect a provider")
-    expect(line).to_contain_text(re.compile(r"or fetch Qwen2\.5 Coder \S+ \(\S+ [GM]B\)\.$"))
+    expect(line).to_contain_text(re.compile(r"or download Qwen2\.5 Coder \S+ \(\S+ [GM]B\)\.$"))
     expect(sidebar.hook("suggestion")).to_have_count(0)
     words = line.inner_text()
     sidebar.ask("Explain my notebook")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
-from onyx_jupyter.providers.local_files.places import find_file, part_of, shared_folders
+from onyx_jupyter.providers.local_files.storage_folders import find_file, part_of, shared_folders
 from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer
 from tests.e2e.sidebar import Sidebar
@@ -71,7 +71,7 @@ def test_a_model_is_fetched_paused_found_again_resumed_and_let_go(lab: LabServer
     press(sidebar, "resume")
     expect(row(sidebar)).to_have_attribute("data-state", "fetching")
     press(sidebar, "remove")
-    expect(row(sidebar).locator("[data-onyx=local-model-question]")).to_contain_text("fetched again")
+    expect(row(sidebar).locator("[data-onyx=local-model-question]")).to_contain_text("downloaded again")
     press(sidebar, "remove-yes")
     expect(row(sidebar)).to_have_attribute("data-state", "missing", timeout=WAIT_MS)
     assert not part.exists()

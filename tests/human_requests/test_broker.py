@@ -13,19 +13,19 @@ from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, Stora
 from onyx_jupyter.events import ApprovalRequested
 from onyx_jupyter.human_requests.broker import ApprovalBroker, Reach, Resolution
 from onyx_jupyter.human_requests.grants import GrantStore
-from onyx_jupyter.human_requests.policy import Ceiling, Policy, Verdict, no_ceiling
+from onyx_jupyter.human_requests.policy import Ceiling, Policy, PolicyDecision, no_ceiling
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import ApprovalAnswer, Exactly, ToolPreview
+from onyx_jupyter.protocols import ApprovalAnswer, ExactScope, ToolPreview
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.waiting import LIMIT_S, until
 
-LIST = ToolPreview("Run `ls`", {"command": "ls"}, "exec ls", "this exact command", Exactly({"command": "ls"}))
-REMOVE = ToolPreview("Run `rm`", {"command": "rm"}, "exec rm", "this exact command", Exactly({"command": "rm"}))
+LIST = ToolPreview("Run `ls`", {"command": "ls"}, "exec ls", "this exact command", ExactScope({"command": "ls"}))
+REMOVE = ToolPreview("Run `rm`", {"command": "rm"}, "exec rm", "this exact command", ExactScope({"command": "rm"}))
 
 
 def shell(command: str, cwd: str = "/work", **more: Any) -> ToolPreview:
     """A preview as exec gives it."""
-    facts = Exactly({"cwd": cwd, **more}, without=("command", "cwd", "timeoutMs"), shell=command)
+    facts = ExactScope({"cwd": cwd, **more}, without=("command", "cwd", "timeoutMs"), shell=command)
     return ToolPreview(f"Run `{command}`", {"command": command, "cwd": cwd}, "", "", facts)
 
 
@@ -35,7 +35,7 @@ class Journal:
     def __init__(self) -> None:
         self.asked: list[tuple[ApprovalRequested, bool]] = []
         self.answers: list[tuple[str, str, str, str | None]] = []
-        self.decisions: list[tuple[str, Verdict]] = []
+        self.decisions: list[tuple[str, PolicyDecision]] = []
         self.refuses: set[str] = set()
         self.held: asyncio.Event | None = None
 
@@ -51,7 +51,7 @@ class Journal:
             raise StorageError("The disk is full.")
         self.answers.append((answer.event.decision, answer.event.by, request.run_id, answer.reach))
 
-    async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: Verdict) -> None:
+    async def decided(self, session_key: str, run_id: str, call: ToolCall, verdict: PolicyDecision) -> None:
         if "decided" in self.refuses:
             raise StorageError("The disk is full.")
         self.decisions.append((call.id, verdict))
@@ -372,7 +372,7 @@ async def test_allowed_always_holds_in_every_session_of_that_agent_and_after_a_r
     assert (grant.agent_id, grant.tool, grant.by) == ("main", "exec", "ada")
     later = Desk(tmp_path)
     assert (await later.ask(session="s2", call_id="c2")).approved
-    assert later.journal.decisions == [("c2", Verdict("allow", f"grant:{grant.id}", "allowed always"))]
+    assert later.journal.decisions == [("c2", PolicyDecision("allow", f"grant:{grant.id}", "allowed always"))]
     assert later.journal.asked == []
     others = [later.ask(REMOVE), later.ask(agent="other", session="s3")]
     await later.asked(2)

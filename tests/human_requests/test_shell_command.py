@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.human_requests.shell_command import NotExact, Segment, split
+from onyx_jupyter.human_requests.shell_command import InexactCommand, Segment, split
 
 
 @pytest.mark.parametrize(
@@ -172,5 +172,5 @@ REFUSED = {
     ("command", "reason"), [(command, reason) for reason, commands in REFUSED.items() for command in commands]
 )
 def test_what_is_not_exact_is_refused_with_the_reason(command, reason):
-    with pytest.raises(NotExact, match=reason):
+    with pytest.raises(InexactCommand, match=reason):
         split(command)

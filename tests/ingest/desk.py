@@ -8,9 +8,9 @@ from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import IndexUnavailable
 from onyx_jupyter.files.walk import walk
 from onyx_jupyter.ingest.document_chunking import cutting_fingerprint
-from onyx_jupyter.ingest.knowledge import DocumentKnowledge, Surroundings
+from onyx_jupyter.ingest.document_reader import limit_s
+from onyx_jupyter.ingest.knowledge import DocumentKnowledge, FolderAccess
 from onyx_jupyter.ingest.readers import READERS_VERSION
-from onyx_jupyter.ingest.reading_process import limit_s
 from onyx_jupyter.ingest.text_cache import DocumentTexts
 from onyx_jupyter.ingest.web_pages import Fetched
 from onyx_jupyter.protocols.knowledge import KnowledgeItem
@@ -85,7 +85,7 @@ class Desk:
         self.pages: dict[str, Fetched] = {}
         self.news: list[KnowledgeItem | None] = []
         self.guard = PathGuard(self.root, self.home / "workspace", private=self.home)
-        around = Surroundings(
+        around = FolderAccess(
             guard=self._guard,
             is_memory=lambda real: real in self.memory,
             shown=lambda real: real.relative_to(self.root).as_posix() if real.is_relative_to(self.root) else str(real),

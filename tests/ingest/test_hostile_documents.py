@@ -16,9 +16,9 @@ import psutil
 import pytest
 
 from onyx_jupyter.errors import DocumentUnreadable
+from onyx_jupyter.ingest.document_reader import DocumentReader
 from onyx_jupyter.ingest.memory_limit import bound_bytes
 from onyx_jupyter.ingest.reader_process import ReaderProcess
-from onyx_jupyter.ingest.reading_process import ReadingProcess
 from tests.ingest.desk import Desk
 from tests.ingest.files import endless_pdf, opened, parquet, pdf, swelling_parquet
 from tests.waiting import until
@@ -42,7 +42,7 @@ def desk(tmp_path: Path, jp_asyncio_loop):
 
 @pytest.fixture
 def process():
-    process = ReadingProcess()
+    process = DocumentReader()
     yield process
     process.close()
     assert children() == []
@@ -50,7 +50,7 @@ def process():
 
 def children() -> list[psutil.Process]:
     found = psutil.Process().children(recursive=True)
-    return [child for child in found if "reading_child" in " ".join(child.cmdline())]
+    return [child for child in found if "reader_child" in " ".join(child.cmdline())]
 
 
 def is_busy(child: psutil.Process) -> bool:
@@ -109,7 +109,7 @@ async def test_the_server_ends_while_a_hostile_document_is_read(tmp_path: Path) 
 
 
 async def test_a_document_that_breaks_its_reader_is_reported_and_the_next_one_is_read(
-    process: ReadingProcess, caplog: pytest.LogCaptureFixture
+    process: DocumentReader, caplog: pytest.LogCaptureFixture
 ) -> None:
     reading = asyncio.create_task(asyncio.to_thread(read, process, "a.pdf", endless_pdf()))
     await until(lambda: any(map(is_busy, children())))
@@ -139,7 +139,7 @@ async def test_a_table_that_eats_memory_is_reported_and_the_server_does_not_feel
 
 @linux_alone
 def test_a_document_that_eats_memory_is_reported_and_the_next_one_is_read(
-    process: ReadingProcess, monkeypatch: pytest.MonkeyPatch
+    process: DocumentReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEM_LIMIT", "1000000000")
     with pytest.raises(DocumentUnreadable, match="more memory to read than a document may here, which is 512 MB"):
@@ -158,7 +158,7 @@ def test_no_document_is_refused_for_what_was_read_before() -> None:
             answer = super().ask(header, file, limit_s)
             return {"exceeded": "Too much."} if self is started[0] and header["name"] == "b.md" else answer
 
-    process = ReadingProcess(start=listed(SoonFull, started))
+    process = DocumentReader(start=listed(SoonFull, started))
     assert read(process, "a.md", b"Anemones") == ["Anemones"]
     assert read(process, "b.md", b"Barnacles") == ["Barnacles"]
     assert (len(started), len(children())) == (2, 1)
@@ -174,7 +174,7 @@ def test_a_document_that_is_too_much_by_itself_is_tried_once_more_at_most() -> N
             answer = super().ask(header, file, limit_s)
             return {"exceeded": "Too much."} if header["name"] == "large.md" else answer
 
-    process = ReadingProcess(start=listed(Full, started))
+    process = DocumentReader(start=listed(Full, started))
     with pytest.raises(DocumentUnreadable, match="Too much"):
         read(process, "large.md", b"Anemones")
     assert (len(started), children()) == (1, [])
@@ -186,7 +186,7 @@ def test_a_document_that_is_too_much_by_itself_is_tried_once_more_at_most() -> N
 
 @linux_alone
 def test_a_reader_may_take_a_quarter_of_its_container_and_is_the_first_to_be_ended(
-    process: ReadingProcess, monkeypatch: pytest.MonkeyPatch
+    process: DocumentReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEM_LIMIT", "2400000000")
     read(process, "a.md", b"Anemones")
@@ -197,7 +197,7 @@ def test_a_reader_may_take_a_quarter_of_its_container_and_is_the_first_to_be_end
 
 
 def test_python_starts_as_in_the_server_and_keys_stay_there(
-    process: ReadingProcess, monkeypatch: pytest.MonkeyPatch
+    process: DocumentReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secrets = {
         "OPENAI_API_KEY",
@@ -241,7 +241,7 @@ async def test_where_no_reader_starts_the_documents_are_not_blamed(
     assert await desk.found("Barnacles") == ["b.md"]
 
 
-def test_a_reader_that_ended_while_nobody_asked_is_no_document_s_fault(process: ReadingProcess) -> None:
+def test_a_reader_that_ended_while_nobody_asked_is_no_document_s_fault(process: DocumentReader) -> None:
     read(process, "a.md", b"Anemones")
     (child,) = children()
     child.kill()
@@ -256,7 +256,7 @@ def test_a_time_that_ends_with_the_answer_ends_no_other_document() -> None:
             self.is_late = True  # the timer's thread is about to end it
             return answer
 
-    process = ReadingProcess(start=LastMinuteReader)
+    process = DocumentReader(start=LastMinuteReader)
     assert read(process, "a.md", b"Anemones") == ["Anemones"]
     first = children()
     assert read(process, "b.md", b"Barnacles") == ["Barnacles"]
@@ -273,7 +273,7 @@ async def test_an_end_waits_for_no_start() -> None:
         goes_on.wait()
         return ReaderProcess()
 
-    process = ReadingProcess(start=slow)
+    process = DocumentReader(start=slow)
     reading = asyncio.create_task(asyncio.to_thread(read, process, "a.md", b"Anemones"))
     await until(asked.is_set)
     process.kill()
@@ -285,7 +285,7 @@ async def test_an_end_waits_for_no_start() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files cannot be given open there")
-def test_what_was_opened_is_read_whatever_took_its_place(process: ReadingProcess, tmp_path: Path) -> None:
+def test_what_was_opened_is_read_whatever_took_its_place(process: DocumentReader, tmp_path: Path) -> None:
     place, private = tmp_path / "a.md", tmp_path / "private.md"
     place.write_text("Anemones")
     private.write_text("Secrets")
@@ -309,7 +309,7 @@ def test_where_files_cannot_be_given_open_they_are_read_by_their_paths(tmp_path:
         readers.append(ReaderProcess(gives_files=False))
         return readers[-1]
 
-    process = ReadingProcess(start=start)
+    process = DocumentReader(start=start)
     place = tmp_path / "a.md"
     place.write_text("Anemones")
     with place.open("rb") as file:
@@ -326,7 +326,7 @@ def test_where_files_cannot_be_given_open_they_are_read_by_their_paths(tmp_path:
     assert children() == []
 
 
-def test_after_the_end_nothing_is_started_any_more(process: ReadingProcess) -> None:
+def test_after_the_end_nothing_is_started_any_more(process: DocumentReader) -> None:
     process.kill()
     with pytest.raises(OSError, match="ended"):
         read(process, "a.md", b"Anemones")
@@ -335,7 +335,7 @@ def test_after_the_end_nothing_is_started_any_more(process: ReadingProcess) -> N
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no alarm that ends a busy process there")
 def test_a_reader_whose_server_was_killed_ends_by_itself(tmp_path: Path) -> None:
-    command = [sys.executable, "-P", "-m", "onyx_jupyter.ingest.reading_child"]
+    command = [sys.executable, "-P", "-m", "onyx_jupyter.ingest.reader_child"]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     place = tmp_path / "a.pdf"
     place.write_bytes(endless_pdf())
@@ -360,7 +360,7 @@ def listed(kind: Callable[[], ReaderProcess], started: list[ReaderProcess]) -> C
     return start
 
 
-def read(process: ReadingProcess, name: str, data: bytes) -> list[str]:
+def read(process: DocumentReader, name: str, data: bytes) -> list[str]:
     """The texts of its passages."""
     with opened(data) as file:
         return [chunk.text for chunk in process.read(name, "A", file).chunks]

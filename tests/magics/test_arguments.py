@@ -3,11 +3,11 @@
 import pytest
 
 from onyx_jupyter.errors import MagicError
-from onyx_jupyter.magics.arguments import Asked, Options, literal, parse
+from onyx_jupyter.magics.arguments import MagicCall, Options, literal, parse
 
 
-def asked(text: str = "", command: str = "", **options: object) -> Asked:
-    return Asked(Options(**options), command, text)  # type: ignore[arg-type]
+def asked(text: str = "", command: str = "", **options: object) -> MagicCall:
+    return MagicCall(Options(**options), command, text)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def asked(text: str = "", command: str = "", **options: object) -> Asked:
         ("", asked()),
     ],
 )
-def test_a_line_is_read(line: str, expected: Asked) -> None:
+def test_a_line_is_read(line: str, expected: MagicCall) -> None:
     assert parse(line) == expected
 
 

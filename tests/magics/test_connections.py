@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.cell_user import CellUser
 from onyx_jupyter.magics.connection import ServerConnection
-from onyx_jupyter.magics.person import Person
 from onyx_jupyter.magics.server_address import ServerAddress
 from onyx_jupyter.magics.turn import Question, Turn
 from onyx_jupyter.magics.turn_state import TurnState
@@ -89,7 +89,7 @@ def ask(lab: LabServer, front: Front, patience_s: float) -> Future[TurnState]:
     connection = ServerConnection(ServerAddress(lab.url("").partition("?")[0], TOKEN))
     key = connection.request("sessions.create")["sessionKey"]
     view = TurnView(front, TurnState(), key)
-    turn = Turn(connection, Question(key, "Talk", {"kernelId": "k"}), view, Person(input), patience_s=patience_s)
+    turn = Turn(connection, Question(key, "Talk", {"kernelId": "k"}), view, CellUser(input), patience_s=patience_s)
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(turn.run)
         assert front.seen.wait(LIMIT_S)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.cell_user import CellUser
 from onyx_jupyter.magics.connection import ServerConnection
-from onyx_jupyter.magics.person import Person
 from onyx_jupyter.magics.server_address import ServerAddress
 from onyx_jupyter.magics.skill_command import SkillCommand
 from onyx_jupyter.magics.turn import Question, Turn
@@ -69,14 +69,14 @@ def ask(line: Line) -> str:
     shown = Shown()
     view = TurnView(shown, TurnState(), "main:x")
     with pytest.raises(MagicError, match="interrupted"):
-        Turn(line, Question("main:x", "Hi", {"kernelId": "k"}), view, Person(input)).run()
+        Turn(line, Question("main:x", "Hi", {"kernelId": "k"}), view, CellUser(input)).run()
     return shown.text
 
 
 def run_skill(line: Line) -> str:
     shown = Shown()
     with pytest.raises(MagicError, match="interrupted"):
-        SkillCommand(line, shown, Person(input), "k", lambda text: None).run("count", None)
+        SkillCommand(line, shown, CellUser(input), "k", lambda text: None).run("count", None)
     return shown.text
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import MagicError
+from onyx_jupyter.magics.cell_user import CellUser
 from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection
-from onyx_jupyter.magics.person import Person
 from onyx_jupyter.magics.server_address import ServerAddress
 from onyx_jupyter.magics.skill_consent import MIME_TYPE, SkillConsent
 from onyx_jupyter.magics.skill_run import SkillRun
@@ -65,7 +65,7 @@ class Cell:
         self.server = Server(*told)
         self.shown: list[tuple[str, Mapping[str, Any]]] = []
         self.consent = SkillConsent(
-            self.server, Person(self.typed), lambda text, beside: self.shown.append((text, beside))
+            self.server, CellUser(self.typed), lambda text, beside: self.shown.append((text, beside))
         )
 
     def typed(self, prompt: str) -> str:

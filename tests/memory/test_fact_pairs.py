@@ -9,7 +9,7 @@ import pytest
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.protocols import FactKept
+from onyx_jupyter.protocols import FactOutcome
 from onyx_jupyter.providers.embedders.choice import EmbedderChoice
 from onyx_jupyter.providers.embedders.local import LocalEmbedder
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -89,7 +89,7 @@ NOBODY_CAN_TELL = [
     ("The user plots with seaborn", "The user plots with matplotlib"),
     ("The user writes tables in csv", "The user writes tables in parquet"),
 ]
-Told = Callable[[str, str], Awaitable[tuple[FactKept, list[tuple[str, float]]]]]
+Told = Callable[[str, str], Awaitable[tuple[FactOutcome, list[tuple[str, float]]]]]
 
 
 @asynccontextmanager
@@ -98,7 +98,7 @@ async def telling(tmp_path: Path) -> AsyncIterator[Told]:
     embeddings = EmbedderChoice([LocalEmbedder(SystemClock())], clock=SystemClock(), redact=str)
     count = 0
 
-    async def tell(older: str, newer: str) -> tuple[FactKept, list[tuple[str, float]]]:
+    async def tell(older: str, newer: str) -> tuple[FactOutcome, list[tuple[str, float]]]:
         nonlocal count
         count += 1
         clock = FakeClock()

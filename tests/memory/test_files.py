@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.errors import PathNotAllowed, StorageError, ToolError
-from onyx_jupyter.memory import exchange
+from onyx_jupyter.memory import file_replacement
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -99,7 +99,7 @@ async def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
 async def test_a_second_process_that_holds_the_lock_is_an_error_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange, "LOCK_S", 0.05)
+    monkeypatch.setattr(file_replacement, "LOCK_S", 0.05)
     holder = lock_holder(tmp_path / ".memory.lock")
     with holder:
         assert holder.stdout is not None

@@ -8,7 +8,7 @@ import pytest
 from onyx_jupyter.memory import operation_checks
 from onyx_jupyter.memory.operation_checks import PASSED_ON, Turn, no_secret, no_steering, said_by_a_person
 from onyx_jupyter.memory.operations import Limits, Operation, apply_operations
-from onyx_jupyter.security.secrets_filter import SecretsFilter
+from onyx_jupyter.security.secret_redactor import SecretRedactor
 
 FILE = """\
 # Memory
@@ -313,6 +313,6 @@ def test_what_was_said_is_read_once_however_many_operations_come(monkeypatch):
 
 @pytest.mark.parametrize("secret", ["The key is tok-very-secret-123", "It is [redacted:openai-key]"])
 def test_a_secret_is_refused(secret):
-    check = no_secret(SecretsFilter({"tok-very-secret-123": "a-key"}).apply)
+    check = no_secret(SecretRedactor({"tok-very-secret-123": "a-key"}).apply)
     applied = apply_operations(FILE, [add(secret)], [check])
     assert (applied.text, applied.refused[0].why) == (FILE, "it holds a secret")

@@ -8,7 +8,7 @@ from typing import Any
 
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.recorded_notebooks import RecordedNotebooks
-from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits
+from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, RetentionLimits
 from onyx_jupyter.notebook.review.reviewing import Reviewing
 from onyx_jupyter.protocols import CellChange
 from onyx_jupyter.testing.fake_clock import FakeClock, fake_ids
@@ -28,7 +28,7 @@ class Desk:
 
     folder: Path
     shelf: Shelf
-    limits: KeepLimits = field(default_factory=KeepLimits)
+    limits: RetentionLimits = field(default_factory=RetentionLimits)
     busy: set[str] = field(default_factory=set)
     told: list[str] = field(default_factory=list)
     clock: FakeClock = field(default_factory=FakeClock)

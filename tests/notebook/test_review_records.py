@@ -9,7 +9,7 @@ import pytest
 from onyx_jupyter.errors import NotebookError, StorageError
 from onyx_jupyter.notebook.cells import cell_views
 from onyx_jupyter.notebook.review.change_store import ChangeStore
-from onyx_jupyter.notebook.review.recording import KeepLimits
+from onyx_jupyter.notebook.review.recording import RetentionLimits
 from onyx_jupyter.notebook.review.reverting import plan
 from onyx_jupyter.notebook.review.reviewed_cells import run_changes
 from onyx_jupyter.protocols import After, DeleteCell, EditCell, InsertCell
@@ -81,7 +81,7 @@ async def test_a_change_that_was_begun_and_never_made_is_nothing_to_undo(desk: D
 
 
 async def test_outputs_too_large_to_keep_are_named_and_the_text_comes_back(desk: Desk) -> None:
-    desk.limits = KeepLimits(output_chars=50)
+    desk.limits = RetentionLimits(output_chars=50)
     desk.shelf.cell(A, "two")["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "long " * 100}]
     await desk.change(EditCell("two", "y = 20"))
     await desk.run("two")
@@ -137,7 +137,7 @@ async def test_deleted_cells_come_back_with_outputs_that_the_answer_had_no_room_
 
 async def test_a_deleted_cell_that_comes_back_without_its_outputs_is_named(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "one")
-    desk.limits = KeepLimits(output_chars=10)
+    desk.limits = RetentionLimits(output_chars=10)
     await desk.change(DeleteCell("one"))
     assert await undone(desk) == {"one": "outputs_not_kept"}
     assert desk.shelf.cell(A, "one")["source"] == "x = 1"

@@ -13,9 +13,9 @@ from onyx_jupyter.clock import IdSource
 from onyx_jupyter.human_requests.approval_scope import scope_of
 from onyx_jupyter.human_requests.grants import GrantStore
 from onyx_jupyter.human_requests.policy import Policy
-from onyx_jupyter.human_requests.shell_command import NotExact, split
+from onyx_jupyter.human_requests.shell_command import InexactCommand, split
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.protocols import ExactScope, ToolPreview
 from onyx_jupyter.testing.fake_clock import FakeClock
 
 PROGRAMS = st.sampled_from(["git", "ls", "cat", "grep", "pytest", "make", "./run", "/bin/echo"])
@@ -48,7 +48,7 @@ def written(parts) -> str:
 
 
 def asked(command: str, cwd: str) -> tuple[ToolCall, ToolPreview]:
-    exactly = Exactly({"cwd": cwd}, without=("command", "cwd", "timeoutMs"), shell=command)
+    exactly = ExactScope({"cwd": cwd}, without=("command", "cwd", "timeoutMs"), shell=command)
     call = ToolCall("c", "exec", {"command": command})
     return call, ToolPreview("Run", {"command": command}, "", "", exactly)
 
@@ -87,7 +87,7 @@ def test_a_command_is_read_as_the_words_it_was_written_from_or_not_at_all(parts)
     """Always means exactly: no way of quoting makes another argv of it."""
     try:
         read = [segment.argv for segment in split(written(parts))]
-    except NotExact:
+    except InexactCommand:
         return
     assert read == [argv for argv, _, _ in parts]
 
@@ -107,7 +107,7 @@ def test_bash_itself_reads_the_same_words(rest):
     line = f"show {rest}"
     try:
         argvs = [segment.argv for segment in split(line)]
-    except NotExact:
+    except InexactCommand:
         return
     if {argv[0] for argv in argvs} != {"show"}:
         return

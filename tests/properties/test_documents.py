@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from onyx_jupyter.errors import DocumentUnreadable
 from onyx_jupyter.ingest.document import Document
 from onyx_jupyter.ingest.document_chunking import cut
+from onyx_jupyter.ingest.document_reader import DocumentReader
 from onyx_jupyter.ingest.readers import MAX_TEXT_CHARS, MAX_TEXT_LINES, READERS, read_document
-from onyx_jupyter.ingest.reading_process import ReadingProcess
 from tests.ingest.files import code_cell, encrypted_pdf, markdown_cell, notebook, opened, parquet, pdf, printed
 
 SUFFIXES = sorted(suffix for reader in READERS for suffix in reader.suffixes)
@@ -96,7 +96,7 @@ def read(name: str, data: bytes) -> Document | str:
 
 @pytest.fixture(scope="module")
 def process():
-    process = ReadingProcess()
+    process = DocumentReader()
     yield process
     process.close()
 
@@ -109,7 +109,7 @@ def process():
 @example(suffix=".md", title="\ud800", data="# One\u2028two\x85\x1c\n\nthree\r\nfour".encode())
 @example(suffix=".ipynb", title="A", data=rb'{"cells": [{"cell_type": "markdown", "source": "# \ud800"}]}')
 def test_the_process_apart_gives_what_reading_here_gives(
-    process: ReadingProcess, suffix: str, title: str, data: bytes
+    process: DocumentReader, suffix: str, title: str, data: bytes
 ) -> None:
     name = f"a{suffix}"
 

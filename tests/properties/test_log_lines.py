@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from onyx_jupyter.config.schema import LoggingConfig
 from onyx_jupyter.log_context import log_context
-from onyx_jupyter.security.secrets_filter import SecretsFilter
+from onyx_jupyter.security.secret_redactor import SecretRedactor
 from onyx_jupyter.server.log import Log
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -20,7 +20,7 @@ NAMES = st.lists(st.sampled_from(["agent", "loop", "server", "x1"]), max_size=3)
 ANY_TEXT = st.text(st.characters(codec=None), max_size=200)  # halves of surrogate pairs, control characters, all of it
 ENTRIES = st.tuples(st.sampled_from(LEVELS), NAMES, ANY_TEXT, st.booleans())
 IDS = st.none() | st.text(max_size=20)
-redact_data = SecretsFilter({}).redact_data
+redact_data = SecretRedactor({}).redact_data
 
 
 def written(folder: Path, entries, level="debug", session=None, operation=None) -> list[dict]:

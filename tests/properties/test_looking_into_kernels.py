@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from onyx_jupyter.notebook.kernel_probe.access import Look
 from onyx_jupyter.notebook.kernel_probe.answer import answer
-from onyx_jupyter.notebook.kernel_probe.paths import CannotFollow, follow
+from onyx_jupyter.notebook.kernel_probe.paths import UnresolvablePath, follow
 from onyx_jupyter.notebook.kernel_probe.values import short
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.complex_numbers()
@@ -76,7 +76,7 @@ def test_following_a_path_never_calls_anything(path: str) -> None:
     names = {"f": lambda: calls.append(1), "held": [{"k": hostile()}], "hostile": hostile()}
     try:
         follow(path, names)
-    except CannotFollow:
+    except UnresolvablePath:
         assert path not in names
     assert calls == []
 
@@ -85,7 +85,7 @@ def test_following_a_path_never_calls_anything(path: str) -> None:
 def test_any_text_is_a_path_or_refused(text: str) -> None:
     try:
         value, way = follow(text, {"x": 1})
-    except CannotFollow:
+    except UnresolvablePath:
         return
     assert way[-1][1] is value
     assert (value, way[-1][0]) in [(1, "x"), (1, "real"), (1, "numerator"), (0, "imag"), (1, "denominator")]

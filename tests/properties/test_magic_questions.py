@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.magics.arguments import Asked, Options, parse
+from onyx_jupyter.magics.arguments import MagicCall, Options, parse
 from onyx_jupyter.magics.interpolation import interpolate
 from onyx_jupyter.magics.safe_html import markdown_html
 from onyx_jupyter.magics.tool_words import block, code
@@ -28,7 +28,7 @@ def test_options_in_any_order_leave_the_question_as_it_is(options: dict[str, obj
     written = [f"--{name}" if value is True else f"--{name} {value}" for name, value in options.items()]
     random.shuffle(written)
     line = " ".join([*written, "--", question])
-    assert parse(line) == Asked(Options(**options), "", question.strip())  # type: ignore[arg-type]
+    assert parse(line) == MagicCall(Options(**options), "", question.strip())  # type: ignore[arg-type]
 
 
 @given(TEXT, TEXT, TEXT)

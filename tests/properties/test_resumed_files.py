@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import ModelError
-from onyx_jupyter.providers.local_files.fetching import Fetching
-from onyx_jupyter.providers.local_files.places import find_file, part_of
-from onyx_jupyter.providers.local_files.source import BrokenOff, NotThere
+from onyx_jupyter.providers.local_files.file_download import FileDownload
+from onyx_jupyter.providers.local_files.source import DownloadInterrupted, FileNotAvailable
+from onyx_jupyter.providers.local_files.storage_folders import find_file, part_of
 from tests.providers.local_files.rows import row
 
 CONTENT = bytes(range(256)) * 40
@@ -36,7 +36,7 @@ class Breaking:
         for at in range(offset, min(end, len(self._content)), self._piece):
             yield self._content[at : min(at + self._piece, end)]
         if end < len(self._content):
-            raise BrokenOff("it broke off")
+            raise DownloadInterrupted("it broke off")
 
 
 SOURCES = st.builds(
@@ -45,7 +45,7 @@ SOURCES = st.builds(
     st.sampled_from([CONTENT, LIE, CONTENT + b"more", CONTENT[:-5]]),
     st.lists(OFFSETS, max_size=3),
     st.integers(1, 5000),
-    st.sampled_from([None, None, NotThere, BrokenOff]),
+    st.sampled_from([None, None, FileNotAvailable, DownloadInterrupted]),
 )
 BEGINNINGS = st.one_of(OFFSETS.map(lambda at: CONTENT[:at]), OFFSETS.map(lambda at: LIE[:at]), st.binary(max_size=99))
 
@@ -55,7 +55,7 @@ async def fetch(folder: Path, sources: list[Breaking]) -> str:
         pass
 
     try:
-        await Fetching(ROW, folder, sources, lambda done, name: None, waits_s=(1,) * 9, sleep=at_once).run()
+        await FileDownload(ROW, folder, sources, lambda done, name: None, waits_s=(1,) * 9, sleep=at_once).run()
     except ModelError as error:
         return error.code
     return "ready"

@@ -12,7 +12,7 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.errors import MemoryConflict, NotFound, StorageError, ToolError
-from onyx_jupyter.features.memory.own_changes import OwnChanges
+from onyx_jupyter.features.memory.user_edits import UserEdits
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.targets import MEMORY_FILE, add_to_section
 from onyx_jupyter.security.open_beneath import folder_beneath
@@ -54,7 +54,7 @@ class Desk:
         self.memory = MemoryFiles(self.folder / "workspace", clock, versions=self.versions)
         self.memory.folder.workspace.mkdir(exist_ok=True)
         self.file = self.memory.folder.workspace / MEMORY_FILE
-        self.own_changes = OwnChanges(lambda: [self.memory], lambda: None)
+        self.own_changes = UserEdits(lambda: [self.memory], lambda: None)
 
     def save(self, how: str) -> None:
         """A save that Onyx learns of only when it looks; one over the other before that is its person's own doing."""

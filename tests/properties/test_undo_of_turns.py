@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.notebook.review.change_store import ChangeStore
-from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits
+from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, RetentionLimits
 from onyx_jupyter.notebook.review.reviewing import Reviewing
 from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell
 from onyx_jupyter.testing.fake_clock import FakeClock, fake_ids
@@ -41,7 +41,7 @@ class Scene:
             self.shelf.run_by_hand(A, f"c{n}")
         self.store = ChangeStore(Path(folder) / "changes")
         clock, ids = FakeClock(), fake_ids()
-        self.recorder = ChangeRecorder(self.shelf, self.store, str, clock, ids, KeepLimits, lambda path, by: None)
+        self.recorder = ChangeRecorder(self.shelf, self.store, str, clock, ids, RetentionLimits, lambda path, by: None)
         self.review = Reviewing(self.store, self.recorder, str, self.shelf.remove, lambda run: False, clock, ids)
         self.count = 0
 

@@ -15,7 +15,7 @@ from onyx_jupyter.features.notebooks.edit_tools import notebook_edit_cell_tool, 
 from onyx_jupyter.features.notebooks.kernel_tools import kernel_execute_tool
 from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
 from onyx_jupyter.features.processes.exec_tool import make_exec_tool
-from onyx_jupyter.magics.person import approval_text
+from onyx_jupyter.magics.cell_user import approval_text
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import CellRun
 from onyx_jupyter.testing.script import Call

@@ -15,7 +15,7 @@ from onyx_jupyter.errors import ConfigError, EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
 from onyx_jupyter.providers.embedders.model_tags import mark_of, marked, unmarked
 from onyx_jupyter.providers.embedders.sources import embedder_sources, open_embeddings
-from onyx_jupyter.security.secrets_filter import SecretsFilter
+from onyx_jupyter.security.secret_redactor import SecretRedactor
 from onyx_jupyter.testing.embedding_server import EmbeddingServer
 
 API = "openai/text-embedding-3-small"
@@ -82,7 +82,7 @@ async def test_the_whole_way_from_configuration_to_a_server_of_ones_own_without_
                 "providers": {"lab": {"baseUrl": server.base_url}},
             }
         )
-        redact = SecretsFilter({SECRET: "password"}).apply
+        redact = SecretRedactor({SECRET: "password"}).apply
         embeddings = open_embeddings(embedding_settings(config, Ceiling()), clock=SystemClock(), redact=redact)
         identity = await embeddings.current()
         assert identity is not None

@@ -21,7 +21,7 @@ from onyx_jupyter.messages import Message, ToolDefinition
 from onyx_jupyter.protocols import Guidance, ModelProgress, ModelRequest, TextDelta
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_server import LocalServer
-from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_server_pool import LocalServerPool
 from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.testing.collected import collect
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -44,7 +44,7 @@ class House:
 
     def __init__(self, file: Path) -> None:
         self.clock = FakeClock()
-        self.servers = LocalServers(idle_timeout_s=IDLE_S, threads=2, clock=self.clock)
+        self.servers = LocalServerPool(idle_timeout_s=IDLE_S, threads=2, clock=self.clock)
         self.weights = Weights(MODEL.name, file, CONTEXT_TOKENS)
 
     def model(self) -> LocalModel:
@@ -179,11 +179,11 @@ PARENT = f"""
 import asyncio
 from pathlib import Path
 from onyx_jupyter.clock import SystemClock
-from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_server_pool import LocalServerPool
 from onyx_jupyter.providers.local_weights import Weights
 
 async def main():
-    servers = LocalServers(idle_timeout_s=600, threads=1, clock=SystemClock())
+    servers = LocalServerPool(idle_timeout_s=600, threads=1, clock=SystemClock())
     server = servers.server(Weights("parent", Path({str(FILE)!r}), {CONTEXT_TOKENS}))
     async for _ in server.start():
         pass

@@ -6,14 +6,14 @@ import asyncio
 
 import pytest
 
-from onyx_jupyter.providers.local_prefill import Ahead
+from onyx_jupyter.providers.local_prefill import LocalPrefill
 
 
 class Readings:
     """Each reading goes on until it is `released`; `begun` and `ended` are told by their prompts."""
 
     def __init__(self) -> None:
-        self.ahead = Ahead()
+        self.ahead = LocalPrefill()
         self.released = asyncio.Event()
         self.begun: list[str] = []
         self.ended: list[str] = []

@@ -15,7 +15,7 @@ from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.providers.local_model import LocalModel
 from onyx_jupyter.providers.local_server import LocalServer
-from onyx_jupyter.providers.local_servers import LocalServers
+from onyx_jupyter.providers.local_server_pool import LocalServerPool
 from onyx_jupyter.providers.local_weights import Weights
 from onyx_jupyter.testing.collected import collect
 from tests.local_model import LOCAL_MODEL_MARKS, MODEL
@@ -31,7 +31,7 @@ NEW_TOKENS = 40
 class House:
     def __init__(self, file: Path, saved_in: Path) -> None:
         self.saved_in = saved_in
-        self.servers = LocalServers(idle_timeout_s=600, threads=2, clock=SystemClock(), saved_in=saved_in)
+        self.servers = LocalServerPool(idle_timeout_s=600, threads=2, clock=SystemClock(), saved_in=saved_in)
         self.weights = Weights(MODEL.name, file, CONTEXT_TOKENS)
         self.model = LocalModel(MODEL.id, self.weights, self.servers)
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from onyx_jupyter.errors import ModelError
-from onyx_jupyter.protocols import ModelDone, TextDelta, TextWasThought, ThoughtDelta
+from onyx_jupyter.protocols import ModelDone, TextDelta, TextWasThinking, ThoughtDelta
 from onyx_jupyter.providers.chat_answer import ChatChunk, chat_events
 from onyx_jupyter.providers.error_map import Provider
 from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
@@ -69,7 +69,7 @@ def test_what_was_taken_for_an_answer_is_taken_back_once_and_the_next_time_it_is
     habit = ThinkingHabit()
     splitter = ThoughtSplitter(habit)
     assert list(splitter.feed("I add.\n")) == [TextDelta("I add.\n")]
-    assert list(splitter.feed("</think>\n\nIt is 4.")) == [TextWasThought(), TextDelta("It is 4.")]
+    assert list(splitter.feed("</think>\n\nIt is 4.")) == [TextWasThinking(), TextDelta("It is 4.")]
     splitter = ThoughtSplitter(habit)
     assert list(splitter.feed("I add.\n")) == [ThoughtDelta("")]
     assert list(splitter.feed("And again.\n")) == []

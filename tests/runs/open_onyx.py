@@ -10,9 +10,6 @@ from onyx_jupyter.agents.toolsets import AgentToolsets
 from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.features.conversations.conversations import Conversations
-from onyx_jupyter.features.conversations.keys import CONVERSATIONS, SESSION_SEARCH
-from onyx_jupyter.features.conversations.search import SessionSearch
 from onyx_jupyter.features.knowledge.documents import ServerKnowledge
 from onyx_jupyter.features.knowledge.keys import KNOWLEDGE
 from onyx_jupyter.features.local_models.keys import LOCAL_MODELS
@@ -26,8 +23,11 @@ from onyx_jupyter.features.notebooks.keys import NOTEBOOK_REVIEW
 from onyx_jupyter.features.notebooks.review import NotebookReview
 from onyx_jupyter.features.project.files import ProjectFiles
 from onyx_jupyter.features.project.keys import PROJECT_FILES
+from onyx_jupyter.features.sessions.conversations import Conversations
+from onyx_jupyter.features.sessions.keys import CONVERSATIONS, SESSION_SEARCH
+from onyx_jupyter.features.sessions.search import SessionSearch
 from onyx_jupyter.features.skills.keys import SKILLS
-from onyx_jupyter.features.skills.skills import Skills
+from onyx_jupyter.features.skills.skill_service import Skills
 from onyx_jupyter.human_requests.broker import ApprovalBroker
 from onyx_jupyter.human_requests.grants import GrantStore
 from onyx_jupyter.human_requests.questions import Questions

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from onyx_jupyter.errors import NotFound, SessionBusy, StorageError
-from onyx_jupyter.features.conversations.search import SessionSearch
 from onyx_jupyter.features.knowledge.documents import ServerKnowledge
+from onyx_jupyter.features.sessions.search import SessionSearch
 from onyx_jupyter.features.skills.runs import SkillRuns
 from onyx_jupyter.testing.script import Call, Hang, Hold
 from onyx_jupyter.testing.scripted_model import ScriptedModel

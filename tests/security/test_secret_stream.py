@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from onyx_jupyter.security.secrets_filter import SecretsFilter, SecretStream
+from onyx_jupyter.security.secret_redactor import SecretRedactor, SecretStream
 from tests.security.secret_samples import MIXED, ORDINARY, PEM, SECRETS, WEAK
 
-FILTER = SecretsFilter({"correct horse battery": "lab-key", "Tr0ub4dor&3": "environment"})
+FILTER = SecretRedactor({"correct horse battery": "lab-key", "Tr0ub4dor&3": "environment"})
 BEGINNINGS = [text[:size] for text, _ in SECRETS.values() for size in (1, 3, len(text) // 2, len(text) - 1)]
 WEAK_BEGINNINGS = [text[:size] for text, _, _ in WEAK for size in (len(text) // 2, len(text) - 1)]
 KEY_PARTS = [

@@ -8,12 +8,12 @@ import pytest
 
 from onyx_jupyter.config.schema import LoggingConfig
 from onyx_jupyter.log_context import log_context
-from onyx_jupyter.security.secrets_filter import SecretsFilter
+from onyx_jupyter.security.secret_redactor import SecretRedactor
 from onyx_jupyter.server.log import Log
 from tests.storage.full_disk import file_size_limit
 
 SECRET = "correct-horse-battery"
-redact_data = SecretsFilter({SECRET: "test-key"}).redact_data
+redact_data = SecretRedactor({SECRET: "test-key"}).redact_data
 log = logging.getLogger("onyx_jupyter.somewhere.below")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.storage.watch import FolderWatch, Settling, Stamp
+from onyx_jupyter.storage.watch import FileStamp, FolderWatch, Settling
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.waiting import LIMIT_S, until
 
@@ -256,24 +256,24 @@ def test_a_file_is_whole_when_it_has_been_left_in_peace(tmp_path: Path) -> None:
     clock = FakeClock()
     settling, file = Settling(clock, 1.5), tmp_path / "x.md"
     now_ns = int(clock.now().timestamp() * 1e9)
-    assert settling.wait_s(file, Stamp(now_ns, 0, 10)) == 1.5
+    assert settling.wait_s(file, FileStamp(now_ns, 0, 10)) == 1.5
     clock.advance(1)
-    assert settling.wait_s(file, Stamp(now_ns, 0, 10)) == 0.5
-    assert settling.wait_s(file, Stamp(now_ns, 0, 20)) == 0.5, "its own time counts, whatever its size is by now"
-    assert settling.wait_s(file, Stamp(now_ns + 10**9, 0, 30)) == 1.5
+    assert settling.wait_s(file, FileStamp(now_ns, 0, 10)) == 0.5
+    assert settling.wait_s(file, FileStamp(now_ns, 0, 20)) == 0.5, "its own time counts, whatever its size is by now"
+    assert settling.wait_s(file, FileStamp(now_ns + 10**9, 0, 30)) == 1.5
     clock.advance(1.5)
-    assert settling.wait_s(file, Stamp(now_ns + 10**9, 0, 30)) == 0
-    assert settling.wait_s(file, Stamp(now_ns - 10**12, 0, 30)) == 0, "an old one needs no waiting"
-    assert settling.wait_s(file, Stamp(now_ns + 10**18, 0, 30)) == 1.5, "a time to come says nothing"
+    assert settling.wait_s(file, FileStamp(now_ns + 10**9, 0, 30)) == 0
+    assert settling.wait_s(file, FileStamp(now_ns - 10**12, 0, 30)) == 0, "an old one needs no waiting"
+    assert settling.wait_s(file, FileStamp(now_ns + 10**18, 0, 30)) == 1.5, "a time to come says nothing"
     clock.advance(1.5)
-    assert settling.wait_s(file, Stamp(now_ns + 10**18, 0, 30)) == 0
-    assert settling.wait_s(file, Stamp(now_ns + 10**18, 0, 0)) == 4.5, "cut to nothing: most often to be filled"
+    assert settling.wait_s(file, FileStamp(now_ns + 10**18, 0, 30)) == 0
+    assert settling.wait_s(file, FileStamp(now_ns + 10**18, 0, 0)) == 4.5, "cut to nothing: most often to be filled"
 
 
 def test_a_file_written_as_a_whole_is_waited_for_no_more_than_once(tmp_path: Path) -> None:
     clock = FakeClock()
     settling, file = Settling(clock), tmp_path / "x.md"
-    stamp = Stamp(int(clock.now().timestamp() * 1e9), 0, 10)
+    stamp = FileStamp(int(clock.now().timestamp() * 1e9), 0, 10)
     settling.trust(file)
     assert settling.wait_s(file, stamp) == 0
     settling.done(file)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from onyx_jupyter.security.external_content import unfenced
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.toolsets.installed import GROUP, as_toolset
+from onyx_jupyter.toolsets.installed_toolsets import GROUP, as_toolset
 from tests.runs.house import House
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tools-of-your-own.md").read_text("utf-8")

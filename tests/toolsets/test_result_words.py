@@ -12,7 +12,7 @@ from onyx_jupyter.errors import NotebookError, OnyxError
 from onyx_jupyter.features.processes.exec_tool import make_exec_tool
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.messages import Link, ToolCall, ToolResult
-from onyx_jupyter.protocols import OtherSession, Said, UserAnswer
+from onyx_jupyter.protocols import OtherSession, SessionMessage, UserAnswer
 from onyx_jupyter.result_data import MAX_CELLS
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.toolsets.context import ToolContext
@@ -245,7 +245,7 @@ class OneOther:
     async def get(self, session_key: str) -> OtherSession:
         return self.other
 
-    async def said(self, session_key: str) -> Sequence[Said]:
+    async def said(self, session_key: str) -> Sequence[SessionMessage]:
         return []
 
 

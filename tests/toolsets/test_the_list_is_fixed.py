@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 from onyx_jupyter.app.features import TOOLSETS
 from onyx_jupyter.testing.script import Call
-from onyx_jupyter.toolsets.wrappers import InOrder
+from onyx_jupyter.toolsets.wrappers import SortedTools
 from tests.runs.house import House
 from tests.toolsets.fake_server import FakeServer
 
@@ -50,7 +50,7 @@ async def test_from_run_to_run_and_from_server_to_server_the_list_is_the_same_to
     for number in range(2):
         folder = tmp_path / str(number)
         folder.mkdir()
-        house = House(folder, ["One", "Two", "Three"], toolsets=[*TOOLSETS, InOrder(Restless())])
+        house = House(folder, ["One", "Two", "Three"], toolsets=[*TOOLSETS, SortedTools(Restless())])
         key = await house.session()
         for _ in range(3):
             await house.run(key)

@@ -11,7 +11,7 @@ from onyx_jupyter.toolsets.arguments import ByJsonSchema
 from onyx_jupyter.toolsets.run_tools import gather_tools
 from onyx_jupyter.toolsets.tool import PerCall, Tool, whole_call
 from onyx_jupyter.toolsets.toolset import FixedToolset, ToolsetContext
-from onyx_jupyter.toolsets.wrappers import Asking, Deferred, Filtered, InOrder, OfFamily, Prefixed
+from onyx_jupyter.toolsets.wrappers import Deferred, Filtered, MinimumRisk, Prefixed, SortedTools, WithFamily
 
 ANYBODY = ToolsetContext("main", Path())
 
@@ -43,7 +43,7 @@ async def named(toolset):
 async def test_fewer_tools_other_names_another_order():
     assert await named(Filtered(HANDS, lambda tool: tool.risk == "read")) == ["look"]
     assert await named(Prefixed(HANDS, "my_")) == ["my_touch", "my_look"]
-    assert await named(InOrder(HANDS)) == ["look", "touch"]
+    assert await named(SortedTools(HANDS)) == ["look", "touch"]
     assert [tool.deferred for tool in await Deferred(HANDS).tools(ANYBODY)] == [True, True]
 
 
@@ -59,16 +59,16 @@ async def test_a_grant_under_one_name_is_none_under_another():
 
 
 async def test_what_asks_is_never_said_to_only_read():
-    for tool in await Asking(HANDS).tools(ANYBODY):
+    for tool in await MinimumRisk(HANDS).tools(ANYBODY):
         nothing = tool.check({})
         assert "read" not in (tool.risk, tool.risk_of(nothing), await tool.risk_here(nothing, None))
-    touch, look = await Asking(HANDS, "network").tools(ANYBODY)
+    touch, look = await MinimumRisk(HANDS, "network").tools(ANYBODY)
     assert (touch.risk, look.risk) == ("write", "network"), "a greater risk stays what it is"
 
 
 async def test_nobody_joins_a_family_of_onyx():
     ours = FixedToolset("hands", [replace(LOOK, family="fs"), replace(TOUCH, family="paws"), replace(TOUCH, name="x")])
-    assert [tool.family for tool in await OfFamily(ours, "hands").tools(ANYBODY)] == ["hands", "paws", "hands"]
+    assert [tool.family for tool in await WithFamily(ours, "hands").tools(ANYBODY)] == ["hands", "paws", "hands"]
 
 
 async def test_each_family_of_onyx_is_a_toolset_and_together_they_are_all_tools():

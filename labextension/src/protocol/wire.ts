@@ -75,7 +75,7 @@ export interface CellMark {
   before?: CellText | null;
   after?: CellText | null;
   above?: Array<string> | null;
-  turns: Array<TurnOfCell>;
+  turns: Array<ReviewedTurn>;
   working?: boolean;
 }
 
@@ -173,7 +173,7 @@ export interface ChatSendParams {
   /** what to do where a run goes on; runtime.whenBusy where unset */
   whenBusy?: "steer" | "followup" | "interrupt" | null;
   /** a cell asks, and its kernel is busy until it has the answer */
-  fromKernel?: FromKernel | null;
+  fromKernel?: OriginKernel | null;
   /** a person wrote it in a chat; of nothing else is anything remembered unasked */
   typed?: boolean;
 }
@@ -343,12 +343,6 @@ export interface ExecDenyParams {
 export interface FailureInfo {
   kind: "denied" | "invalid" | "not_found" | "unavailable" | "timed_out" | "aborted" | "failed";
   reason: string;
-}
-
-/** The kernel whose cell asks; `name` is that of its notebook, for people, where the kernel knows it. */
-export interface FromKernel {
-  kernelId: string;
-  name?: string | null;
 }
 
 /** Something exact that an agent may do unasked until it is revoked; `what` says it in words. */
@@ -902,6 +896,12 @@ export interface OpenNotebook {
   active?: boolean;
 }
 
+/** The kernel whose cell asks; `name` is that of its notebook, for people, where the kernel knows it. */
+export interface OriginKernel {
+  kernelId: string;
+  name?: string | null;
+}
+
 /** Another content by now is refused (`project_file_changed`). */
 export interface ProjectDecisionParams {
   path: string;
@@ -970,6 +970,11 @@ export interface QuestionsAnswerParams {
 
 export interface QuestionsListParams {
   sessionKey?: string | null;
+}
+
+export interface ReviewedTurn {
+  sessionKey: string;
+  runId: string;
 }
 
 /**
@@ -1434,11 +1439,6 @@ export interface TurnInfo {
 export interface TurnNotebook {
   path: string;
   cells: number;
-}
-
-export interface TurnOfCell {
-  sessionKey: string;
-  runId: string;
 }
 
 export interface UsageInfo {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from onyx_jupyter.agent.processor import Processor, Reply, TextFilter
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelRequest
-from onyx_jupyter.security.secrets_filter import SecretsFilter, SecretStream, off_the_loop
+from onyx_jupyter.security.secret_redactor import SecretRedactor, SecretStream, off_the_loop
 
 _KEPT = "redacted"
 
@@ -18,7 +18,7 @@ class SecretFilter(Processor):
     The same message always gives the same result, so each request starts like the one before.
     """
 
-    def __init__(self, secrets: SecretsFilter) -> None:
+    def __init__(self, secrets: SecretRedactor) -> None:
         self._secrets = secrets
         self._known: dict[str, str] = {}  # every step sends the conversation again, most of it unchanged
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onyx_jupyter.agent.processor import Halt, Processor, Reply, RunSoFar, Spent
+from onyx_jupyter.agent.processor import Halt, Processor, Reply, RunSoFar, TotalUsage
 from onyx_jupyter.protocols import ModelRequest
 
 
@@ -14,7 +14,7 @@ class TokenBudget(Processor):
 
     def __init__(self, max_tokens: int) -> None:
         self._max_tokens = max_tokens
-        self._spent = Spent()
+        self._spent = TotalUsage()
 
     async def begin(self, run: RunSoFar) -> None:
         self._spent = run.spent

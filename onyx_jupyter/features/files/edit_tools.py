@@ -16,9 +16,9 @@ from onyx_jupyter.errors import InvalidArguments, StorageError, ToolError
 from onyx_jupyter.features.files.paths import PATH, is_notebook
 from onyx_jupyter.files.content import Content, load, size
 from onyx_jupyter.files.diff import unified_diff
-from onyx_jupyter.files.replace import NotOnce, replace_once
+from onyx_jupyter.files.replace import NoUniqueMatch, replace_once
 from onyx_jupyter.messages import ToolResult
-from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.protocols import ExactScope, ToolPreview
 from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.toolsets.arguments import Arguments
 from onyx_jupyter.toolsets.context import ToolContext
@@ -155,9 +155,11 @@ def _plan(arguments: EditArguments, context: ToolContext) -> _Edit:
     content = load(arguments.path, real, context.paths)
     try:
         replaced = replace_once(content.text, arguments.old_text, arguments.new_text)
-    except NotOnce as error:
+    except NoUniqueMatch as error:
         if holds_credentials(arguments.path, real):  # the error would show contents that need an approval to read
-            raise NotOnce("oldText does not stand there exactly once. Read the file first, which asks.") from error
+            raise NoUniqueMatch(
+                "oldText does not stand there exactly once. Read the file first, which asks."
+            ) from error
         raise
     return _Edit(
         real,
@@ -231,6 +233,6 @@ def _preview(tool: str, summary: str, details: Mapping[str, Any], shown: str, mu
         details,
         grant=f"{tool} {json.dumps(shown, ensure_ascii=False)}",
         grant_text=f"every {tool} of {shown}",
-        exactly=Exactly({"path": shown}, without=("path",)),
+        exactly=ExactScope({"path": shown}, without=("path",)),
         must_ask=must_ask,
     )

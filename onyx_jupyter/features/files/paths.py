@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from onyx_jupyter.errors import PathNotAllowed
 from onyx_jupyter.messages import Origin, Risk
-from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.protocols import ExactScope, ToolPreview
 from onyx_jupyter.security.credential_files import holds_credentials, why_asked
 from onyx_jupyter.toolsets.context import ToolContext
 
@@ -62,6 +62,6 @@ def reading_preview(tool: str, path: str, context: ToolContext) -> ToolPreview:
         details={"path": shown} | ({"asked": path} if path != shown else {}),
         grant=f"{tool} {json.dumps(shown, ensure_ascii=False)}",
         grant_text=f"every {tool} of {shown}",
-        exactly=Exactly({"path": shown}),
+        exactly=ExactScope({"path": shown}),
         must_ask=why_asked(shown),
     )

@@ -15,7 +15,7 @@ from onyx_jupyter.errors import StorageError, ToolError
 from onyx_jupyter.features.files.paths import PATH, notebook_path, reading_preview, reading_risk, written_by
 from onyx_jupyter.files.content import missing, reading, size
 from onyx_jupyter.files.kinds import SNIFFED_BYTES, Kind, kind_of
-from onyx_jupyter.files.lines import LineMissing, page
+from onyx_jupyter.files.lines import LineOutOfRange, page
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.toolsets.arguments import Arguments
@@ -111,7 +111,7 @@ def _lines(
             column=arguments.column or 1,
             max_chars=max(500, context.max_result_chars - _NOTE_CHARS),
         )
-    except LineMissing as error:
+    except LineOutOfRange as error:
         count = f"{arguments.path!r} has {error.count} lines, so none from {arguments.from_} on."
         raise ToolError(count).in_own_words() from error
     notes = [found.note or (f"{arguments.path} is empty." if not found.text else "")]

@@ -14,7 +14,7 @@ from onyx_jupyter.events import to_camel
 from onyx_jupyter.files.walk import walk
 from onyx_jupyter.index_process.client import OpenIndex
 from onyx_jupyter.ingest.document_chunking import cutting_fingerprint
-from onyx_jupyter.ingest.knowledge import DocumentKnowledge, Surroundings
+from onyx_jupyter.ingest.knowledge import DocumentKnowledge, FolderAccess
 from onyx_jupyter.ingest.readers import READERS_VERSION
 from onyx_jupyter.ingest.text_cache import DocumentTexts
 from onyx_jupyter.ingest.web_pages import Fetched
@@ -63,7 +63,7 @@ class ServerKnowledge:
         root = server_root.resolve()
         self._shared = home.shared
         self._memory: tuple[Mapping[str, Path], Sequence[MemoryFolder]] = ({}, ())
-        around = Surroundings(
+        around = FolderAccess(
             guard=lambda agent_id: agent(agent_id).paths,
             is_memory=self._is_memory,
             shown=lambda real: browser_path(real, root, drive) or str(real),

@@ -49,7 +49,7 @@ class LocalModels:
         if not allows_provider(self._configured.ceiling, self._configured.settings.config, LOCAL):
             raise ModelError(
                 "refused",
-                f"{NOT_HERE}: models that run on this machine, so {model_id} is not fetched.",
+                f"{NOT_HERE}: models that run on this machine, so {model_id} is not downloaded.",
                 hint="Ask the administrator of this server.",
                 permanent=True,
             )

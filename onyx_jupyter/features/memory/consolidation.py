@@ -20,11 +20,11 @@ from onyx_jupyter.agents.settings import Settings
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.features.memory.notes import MemoryNotes, plan_of
-from onyx_jupyter.memory.consolidation import SYSTEM, UnreadableAnswer, Wishes, read_answer, request_text
+from onyx_jupyter.memory.change_plan import HISTORY_FILE, Plan, carry_out, make_plan, memory_text, newest_version
+from onyx_jupyter.memory.consolidation import SYSTEM, ProposedMemories, UnreadableAnswer, read_answer, request_text
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.operation_checks import Turn, no_secret, no_steering, said_by_a_person, unfounded
 from onyx_jupyter.memory.operations import Check, Operation, apply_operations
-from onyx_jupyter.memory.plan import HISTORY_FILE, Plan, carry_out, make_plan, memory_text, newest_version
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import MemoryText, Model, ModelRequest, Models
 from onyx_jupyter.sessions.conversation import summarise
@@ -146,7 +146,7 @@ class _Asking:
         self._processors = Processors(work.processors(settings))
         self._mark = work.ids.new()[-_MARK_CHARS:]
 
-    async def ask(self) -> tuple[Wishes, MemoryText]:
+    async def ask(self) -> tuple[ProposedMemories, MemoryText]:
         """The operations the model proposes, and the file it saw. Raises: ModelError, ToolError, StorageError."""
         await self._processors.begin(RunSoFar(ToolRegistry([]), (), Usage()))
         window = await asyncio.to_thread(lambda: self.model.context_window)

@@ -10,7 +10,7 @@ from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.memory.targets import FACTS_FILE
 from onyx_jupyter.messages import Label, Link, ToolResult
-from onyx_jupyter.protocols import Exactly, FactKept, Facts, KnownFact, ToolPreview
+from onyx_jupyter.protocols import ExactScope, FactOutcome, Facts, KnownFact, ToolPreview
 from onyx_jupyter.toolsets.arguments import Arguments
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import Tool, tool
@@ -93,7 +93,7 @@ async def _forget_preview(arguments: ForgetArguments, context: ToolContext) -> T
         details={"pattern": arguments.pattern, "facts": lines},
         grant=f"forget {' '.join(fact.id for fact in found)}",
         grant_text="exactly these facts",
-        exactly=Exactly(facts={"facts": lines}),
+        exactly=ExactScope(facts={"facts": lines}),
         must_ask="it takes something out of the memory",
     )
 
@@ -133,13 +133,13 @@ def _noted(head: str, text: str, tail: str = "") -> ToolResult:
     return ToolResult(head + text + tail, origin="memory", external=source, own_head=head, own_tail=tail)
 
 
-def _told(kept: FactKept, fact: str) -> ToolResult:
+def _told(kept: FactOutcome, fact: str) -> ToolResult:
     """What happened to the fact, with a link to it."""
     label = Label("remember", fact, links=(Link("memory", FACTS_FILE, fact=kept.fact.id),))
     return replace(_in_words(kept), label=label)
 
 
-def _in_words(kept: FactKept) -> ToolResult:
+def _in_words(kept: FactOutcome) -> ToolResult:
     """What happened to the fact, for the model, and what it may have to do about similar facts."""
     now, former = kept.fact, kept.former
     if kept.outcome == "changed":

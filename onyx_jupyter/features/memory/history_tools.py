@@ -13,7 +13,7 @@ from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments, NotFound, ToolError
 from onyx_jupyter.files.diff import unified_diff
 from onyx_jupyter.messages import Risk, ToolResult, head_and_tail
-from onyx_jupyter.protocols import Exactly, FileVersion, ToolPreview
+from onyx_jupyter.protocols import ExactScope, FileVersion, ToolPreview
 from onyx_jupyter.toolsets.arguments import Arguments
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import tool
@@ -39,7 +39,7 @@ async def _history_preview(arguments: MemoryHistoryArguments, context: ToolConte
         details={"path": arguments.path, "version": number, "diff": diff},
         grant=f"memory_history restore {json.dumps([arguments.path, number], ensure_ascii=False)}",
         grant_text=f"restoring {arguments.path} to version {number}",
-        exactly=Exactly(facts={"diff": diff}),
+        exactly=ExactScope(facts={"diff": diff}),
         must_ask="it takes what was written since out of the memory",
     )
 

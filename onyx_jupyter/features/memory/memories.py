@@ -20,7 +20,7 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.context.recall import Recall
 from onyx_jupyter.errors import EmbeddingError, StorageError
 from onyx_jupyter.features.memory.index import MemoryIndex
-from onyx_jupyter.features.memory.own_changes import OwnChanges
+from onyx_jupyter.features.memory.user_edits import UserEdits
 from onyx_jupyter.index_process.client import ProcessIndex
 from onyx_jupyter.index_process.process import IndexProcess
 from onyx_jupyter.memory.fact_store import FactStore
@@ -92,7 +92,7 @@ class Memories:
             on_grown=lambda: self._in_loop(self._prune_versions),
         )
         self._pruning: asyncio.Task[None] | None = None
-        self._own_changes = OwnChanges(self._all, lambda: self._in_loop(lambda: broadcast("memory.updated", {})))
+        self._own_changes = UserEdits(self._all, lambda: self._in_loop(lambda: broadcast("memory.updated", {})))
         self.embeddings = embeddings
         self._index_process = index_process
         self._index = MemoryIndex(

@@ -14,10 +14,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from onyx_jupyter.errors import AlreadyResolved, NotFound, ToolError
 from onyx_jupyter.events import ChatNote
+from onyx_jupyter.memory.change_plan import Outcome, Plan, carry_out, make_plan, memory_text, take_back
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.operation_checks import no_secret, no_steering
 from onyx_jupyter.memory.operations import Operation, apply_operations
-from onyx_jupyter.memory.plan import Outcome, Plan, carry_out, make_plan, memory_text, take_back
 from onyx_jupyter.memory.targets import MEMORY_FILE, memory_target
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.runs.streams import SessionStreams

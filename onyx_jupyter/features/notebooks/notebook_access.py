@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.features.notebooks.asking_cell import refuse_asking_notebook
+from onyx_jupyter.features.notebooks.kernel_deadlock import refuse_asking_notebook
 from onyx_jupyter.notebook.cells import cell_hash, find_cell, source_of, stale
 from onyx_jupyter.notebook.destructive_edits import loss
 from onyx_jupyter.protocols import (
@@ -19,7 +19,7 @@ from onyx_jupyter.protocols import (
     Cell,
     CellChange,
     CellRun,
-    Exactly,
+    ExactScope,
     NotebookCells,
     NotebookView,
     ToolPreview,
@@ -67,7 +67,7 @@ def notebook_preview(
     must_ask: str = "",
 ) -> ToolPreview:
     """The preview of a call on a notebook; `bound` is what "always exactly this" covers besides its path."""
-    exactly = Exactly({"path": path, **(bound or {})}, without=("path",))
+    exactly = ExactScope({"path": path, **(bound or {})}, without=("path",))
     return ToolPreview(summary, {"path": path, **details}, grant, grant_text, exactly, must_ask)
 
 

@@ -16,9 +16,9 @@ from onyx_jupyter.features.notebooks.wire import (
     NotebookMarksParams,
     NotebookReverted,
     NotebookTurnParams,
+    ReviewedTurn,
     TurnInfo,
     TurnNotebook,
-    TurnOfCell,
 )
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
 from onyx_jupyter.notebook.review.reviewing import Outcome
@@ -63,7 +63,7 @@ def _mark(mark: ReviewedCell, caller: Caller) -> CellMark:
         before=_text(mark.before),
         after=_text(mark.after),
         above=list(mark.above) if mark.above is not None else None,
-        turns=[TurnOfCell(session_key=session_key, run_id=run_id) for session_key, run_id in mark.runs],
+        turns=[ReviewedTurn(session_key=session_key, run_id=run_id) for session_key, run_id in mark.runs],
         working=any(caller.get(RUNS).is_under_way(run_id) for _, run_id in mark.runs),
     )
 

@@ -13,8 +13,8 @@ from onyx_jupyter.config.schema import NotebooksConfig
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.notebook.places import NotebookPlaces
 from onyx_jupyter.notebook.review.change_store import ChangeStore
-from onyx_jupyter.notebook.review.lines import Decided
-from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, KeepLimits
+from onyx_jupyter.notebook.review.lines import UserDecision
+from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, RetentionLimits
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
 from onyx_jupyter.notebook.review.reviewing import Outcome, Reviewing
 from onyx_jupyter.notebook.review.turns import TurnChanges
@@ -153,9 +153,9 @@ class NotebookReview:
         said = [line for line in news if line.revert_id not in back and line.cells]
         return {REVIEW: {"decisions": [line.id for line in news], "text": told_in_words(said)}}
 
-    def _limits(self) -> KeepLimits:
+    def _limits(self) -> RetentionLimits:
         config = self._config()
-        return KeepLimits(config.max_output_chars, config.max_changes_bytes // SHARE)
+        return RetentionLimits(config.max_output_chars, config.max_changes_bytes // SHARE)
 
     def _changed(self, path: str, author: Author) -> None:
         self._tell([path], author.session_key, author.run_id)
@@ -184,7 +184,7 @@ class NotebookReview:
         self._tell(paths, about.get("session"), about.get("run"), outcome.removed, outcome.removed_cells)
 
 
-def told_in_words(decided: Sequence[Decided]) -> str:
+def told_in_words(decided: Sequence[UserDecision]) -> str:
     """The user's decisions in words for the model; empty if there are none."""
     merged: dict[tuple[str, str], list[str]] = {}
     for line in decided:

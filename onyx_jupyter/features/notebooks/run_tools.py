@@ -12,6 +12,14 @@ from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.features.notebooks.call_repair import repair
 from onyx_jupyter.features.notebooks.cell_commands import with_commands
+from onyx_jupyter.features.notebooks.cell_execution import (
+    RUN_CELL,
+    RUN_OUTPUT_CHARS,
+    count,
+    run_and_tell,
+    run_failure,
+    with_figures,
+)
 from onyx_jupyter.features.notebooks.notebook_access import (
     grant,
     name_of,
@@ -21,14 +29,6 @@ from onyx_jupyter.features.notebooks.notebook_access import (
     path_to_run,
     plain_id,
     run_cell,
-)
-from onyx_jupyter.features.notebooks.running import (
-    RUN_CELL,
-    RUN_OUTPUT_CHARS,
-    count,
-    run_and_tell,
-    run_failure,
-    with_figures,
 )
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.notebook.cells import cell_number, find_cell, index_of

@@ -21,7 +21,7 @@ class CellText(Wire):
     source: str
 
 
-class TurnOfCell(Wire):
+class ReviewedTurn(Wire):
     session_key: str
     run_id: str
 
@@ -38,7 +38,7 @@ class CellMark(Wire):
     before: CellText | None = None
     after: CellText | None = None
     above: list[str] | None = None
-    turns: list[TurnOfCell]
+    turns: list[ReviewedTurn]
     working: bool = False
 
 

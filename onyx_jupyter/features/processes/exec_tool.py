@@ -15,7 +15,7 @@ from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.messages import Failure, ToolResult
 from onyx_jupyter.processes.job import Job
-from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.protocols import ExactScope, ToolPreview
 from onyx_jupyter.toolsets.arguments import Arguments
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import Tool, tool
@@ -51,7 +51,7 @@ async def _preview(arguments: ExecArguments, context: ToolContext) -> ToolPrevie
         details=details,
         grant=f"exec {json.dumps([arguments.command, str(cwd)], ensure_ascii=False)}",
         grant_text=f"this exact command in {cwd}",
-        exactly=Exactly({"cwd": str(cwd)}, without=("command", "cwd", "timeoutMs"), shell=arguments.command),
+        exactly=ExactScope({"cwd": str(cwd)}, without=("command", "cwd", "timeoutMs"), shell=arguments.command),
     )
 
 

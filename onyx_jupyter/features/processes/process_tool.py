@@ -11,7 +11,7 @@ from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.processes.job import Job
-from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.protocols import ExactScope, ToolPreview
 from onyx_jupyter.toolsets.arguments import Arguments
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import tool
@@ -52,7 +52,7 @@ async def _process_preview(arguments: ProcessArguments, context: ToolContext) ->
         },
         grant=f"process {exact}",
         grant_text="exactly this input for this command",
-        exactly=Exactly({"command": job.command, "cwd": str(job.cwd)}, without=("id",)),
+        exactly=ExactScope({"command": job.command, "cwd": str(job.cwd)}, without=("id",)),
     )
 
 

@@ -20,7 +20,7 @@ from onyx_jupyter.skills.skill import Listed, Source, skill_id
 
 
 @dataclass(frozen=True)
-class SkillWish:
+class SkillSource:
     """What the user wants to save; `parameters` is the source of the parameters cell."""
 
     path: str
@@ -53,7 +53,7 @@ class SkillAuthor:
         problem = None if proposal.parameters else "No cell gives a name a plain value that the notebook keeps."
         return proposal, kernel, problem
 
-    async def save(self, wish: SkillWish, by: str, agent_id: str | None) -> Listed:
+    async def save(self, wish: SkillSource, by: str, agent_id: str | None) -> Listed:
         """Saves the skill and trusts exactly the version that was written, since the user made it.
 
         Raises: NotebookError, NotFound, StorageError; InvalidRequest if a field is wrong or the name is taken.
@@ -74,7 +74,7 @@ class SkillAuthor:
         digest = notebook_digest(notebook)
         return await self._library.trust(wish.name, digest, by, agent_id, id=skill_id(wish.place, real))
 
-    async def _refuse_namesakes(self, wish: SkillWish, folder: Path, agent_id: str | None) -> None:
+    async def _refuse_namesakes(self, wish: SkillSource, folder: Path, agent_id: str | None) -> None:
         """Refuses a second file with the same name, which would be ambiguous. Raises: NotFound, InvalidRequest."""
         own = await asyncio.to_thread((folder / f"{wish.name}.ipynb").resolve)
         others = [path for path in await self._library.in_place(wish.name, wish.place, agent_id) if path != own]

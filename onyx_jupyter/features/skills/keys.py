@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onyx_jupyter.features.skills.skills import Skills
+from onyx_jupyter.features.skills.skill_service import Skills
 from onyx_jupyter.operations.parts import Key
 
 SKILLS: Key[Skills] = Key("skills")

@@ -9,7 +9,7 @@ from typing import Any
 
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.features.skills.arguments import parameters_schema
-from onyx_jupyter.features.skills.author import SkillWish
+from onyx_jupyter.features.skills.author import SkillSource
 from onyx_jupyter.features.skills.keys import SKILLS
 from onyx_jupyter.features.skills.wire import (
     SkillCopy,
@@ -115,7 +115,7 @@ async def propose(params: SkillsProposeParams, caller: Caller) -> dict[str, Any]
 
 
 async def save(params: SkillsSaveParams, caller: Caller) -> dict[str, Any]:
-    wish = SkillWish(
+    wish = SkillSource(
         params.path, params.name, params.description, params.parameters, params.place, overwrite=params.overwrite
     )
     item = await caller.get(SKILLS).author.save(wish, f"user:{caller.user}", params.agent_id)

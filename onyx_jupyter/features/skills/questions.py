@@ -10,7 +10,7 @@ from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.errors import NotFound
 from onyx_jupyter.events import SkillAnswer
 from onyx_jupyter.features.skills.library import SkillLibrary
-from onyx_jupyter.human_requests.pending import ANSWER_WRITE_S, Ending, PendingRequests, Refusal, Waiting
+from onyx_jupyter.human_requests.pending_requests import ANSWER_WRITE_S, Ending, PendingRequests, Refusal, Waiting
 from onyx_jupyter.skills.skill import Listed
 
 CLOSED = "skills.question_closed"

@@ -24,7 +24,7 @@ from onyx_jupyter.skills.requirements import DEFAULT_KERNEL
 from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord, said_of_run
 from onyx_jupyter.skills.run_result import result_outputs
 from onyx_jupyter.skills.run_retention import RunLimits, prune_runs
-from onyx_jupyter.skills.running import CellProgress, RunOutcome, RunRequest
+from onyx_jupyter.skills.runner import CellProgress, RunOutcome, RunRequest
 
 log = logging.getLogger(__name__)
 MAX_RUNNING = 8

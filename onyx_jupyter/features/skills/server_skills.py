@@ -14,7 +14,7 @@ from onyx_jupyter.features.skills.author import SkillAuthor
 from onyx_jupyter.features.skills.library import SkillLibrary
 from onyx_jupyter.features.skills.questions import SkillQuestions
 from onyx_jupyter.features.skills.runs import SkillRuns
-from onyx_jupyter.features.skills.skills import Forbidden, Skills
+from onyx_jupyter.features.skills.skill_service import Forbidden, Skills
 from onyx_jupyter.protocols import Notebooks
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.security.drive_folders import DriveFolders, browser_paths

@@ -26,11 +26,11 @@ from onyx_jupyter.features.skills.arguments import (
 from onyx_jupyter.files.diff import unified_diff
 from onyx_jupyter.messages import Failure, FailureKind, Risk, ToolDefinition, ToolResult
 from onyx_jupyter.notebook.outputs import render_outputs
-from onyx_jupyter.protocols import Exactly, ToolPreview
+from onyx_jupyter.protocols import ExactScope, ToolPreview
 from onyx_jupyter.security.external_content import glimpse
 from onyx_jupyter.skills.markdown_skill import SKILL_FILE, read_file
 from onyx_jupyter.skills.parameters import Parameters
-from onyx_jupyter.skills.running import RunOutcome, RunRequest, SkillRunner
+from onyx_jupyter.skills.runner import RunOutcome, RunRequest, SkillRunner
 from onyx_jupyter.skills.skill import Listed, Skill, SkillProblem
 from onyx_jupyter.toolsets.arguments import Arguments, ByModel
 from onyx_jupyter.toolsets.context import ToolContext
@@ -58,12 +58,12 @@ class Skills(Protocol):
 
 def skill_tools(offered: Sequence[Listed], skills: Skills, runner: SkillRunner) -> list[Tool[Any]]:
     """The tools for the skills that an agent is offered; none if there are no skills."""
-    desk = SkillDesk({item.skill.name: item for item in offered}, skills)
+    desk = RunSkills({item.skill.name: item for item in offered}, skills)
     notebooks = [item.skill for item in offered if item.skill.kind == "notebook"]
     return [_read_tool(desk), *(_notebook_tool(skill, desk, runner) for skill in notebooks)] if offered else []
 
 
-class SkillDesk:
+class RunSkills:
     """What the tools of one run know about the skills, and which version the user was shown for which call."""
 
     def __init__(self, offered: Mapping[str, Listed], skills: Skills) -> None:
@@ -108,7 +108,7 @@ class SkillReadArguments(Arguments):
     path: str | None = Field(default=None, description="A file of its folder; the skill itself if left out.")
 
 
-def _read_tool(desk: SkillDesk) -> Tool[SkillReadArguments]:
+def _read_tool(desk: RunSkills) -> Tool[SkillReadArguments]:
     def risk_of(arguments: SkillReadArguments) -> Risk:
         return "read" if desk.is_trusted(arguments.name) else "execute"
 
@@ -120,7 +120,7 @@ def _read_tool(desk: SkillDesk) -> Tool[SkillReadArguments]:
             details={"skill": skill.name, "path": _shown_path(skill, context), "hash": skill.digest} | trust,
             grant=f"skill_read {skill.digest}",
             grant_text=f"reading {skill.name} as it is now",
-            exactly=Exactly({"skill": skill.digest}, without=("path",)),
+            exactly=ExactScope({"skill": skill.digest}, without=("path",)),
             must_ask=_why_asked(item),
         )
 
@@ -156,7 +156,7 @@ def _read_tool(desk: SkillDesk) -> Tool[SkillReadArguments]:
     return skill_read_tool
 
 
-def _notebook_tool(offered: Skill, desk: SkillDesk, runner: SkillRunner) -> Tool[SkillArguments]:
+def _notebook_tool(offered: Skill, desk: RunSkills, runner: SkillRunner) -> Tool[SkillArguments]:
     """Runs one notebook in a kernel of its own."""
     name, schema = offered.tool or "", parameters_schema(offered)
 
@@ -179,7 +179,7 @@ def _notebook_tool(offered: Skill, desk: SkillDesk, runner: SkillRunner) -> Tool
             details=about | trust,
             grant=f"skill {skill.digest} {cwd}",
             grant_text=f"every run of {skill.name} as it is now, with any parameters",
-            exactly=Exactly({"skill": skill.digest, "cwd": cwd}),
+            exactly=ExactScope({"skill": skill.digest, "cwd": cwd}),
             must_ask=_why_asked(item),
         )
 

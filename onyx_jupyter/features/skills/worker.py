@@ -17,7 +17,7 @@ from onyx_jupyter.errors import ToolError
 from onyx_jupyter.processes.environment import command_environment
 from onyx_jupyter.processes.process_reaper import ProcessReaper
 from onyx_jupyter.processes.process_tree import end_process_tree
-from onyx_jupyter.skills.running import CellProgress
+from onyx_jupyter.skills.runner import CellProgress
 
 log = logging.getLogger(__name__)
 GRACE_S = 0.5

@@ -17,8 +17,17 @@ from onyx_jupyter.notebook.kernel_probe.access import Look, from_library, is_a, 
 from onyx_jupyter.notebook.kernel_probe.arrays import inspect_array, inspect_sparse, inspect_tensor
 from onyx_jupyter.notebook.kernel_probe.figures import drawn_figures, watch_figures
 from onyx_jupyter.notebook.kernel_probe.frames import inspect_frame, inspect_index, inspect_series
-from onyx_jupyter.notebook.kernel_probe.paths import CannotFollow, follow
-from onyx_jupyter.notebook.kernel_probe.quiet import end_quietly
+from onyx_jupyter.notebook.kernel_probe.isolation import end_quietly
+from onyx_jupyter.notebook.kernel_probe.other_objects import (
+    inspect_class,
+    inspect_container,
+    inspect_environment,
+    inspect_function,
+    inspect_module,
+    inspect_object,
+    inspect_text,
+)
+from onyx_jupyter.notebook.kernel_probe.paths import UnresolvablePath, follow
 from onyx_jupyter.notebook.kernel_probe.summaries import (
     KINDS,
     hidden_in_words,
@@ -29,22 +38,13 @@ from onyx_jupyter.notebook.kernel_probe.summaries import (
     summary,
 )
 from onyx_jupyter.notebook.kernel_probe.tables import inspect_lazy, inspect_table
-from onyx_jupyter.notebook.kernel_probe.things import (
-    inspect_class,
-    inspect_container,
-    inspect_environment,
-    inspect_function,
-    inspect_module,
-    inspect_object,
-    inspect_text,
-)
 from onyx_jupyter.notebook.kernel_probe.values import short
 
 _AFTER_SIGNAL_S = 0.5
 _OWN_ANSWER_S = 0.75
 
 
-class TimeIsUp(BaseException):
+class ProbeTimeout(BaseException):
     """Raised from outside into what takes too long; no `except Exception` on the way holds it up."""
 
 
@@ -65,9 +65,9 @@ def answer(shell: Any, asked: str) -> Answer:
     about: Callable[[Any, dict[str, Any], Look], dict[str, Any]] = _ABOUT[question["about"]]
     try:
         found = within(question["seconds"], lambda: about(shell, question, look))
-    except CannotFollow as error:
+    except UnresolvablePath as error:
         found = {"problem": "no_variable", "message": str(error)}
-    except (TimeIsUp, KeyboardInterrupt):
+    except (ProbeTimeout, KeyboardInterrupt):
         found = {"problem": "too_slow", "message": f"Looking took longer than {question['seconds']:g} s."}
     except Exception as error:
         found = {"problem": "not_readable", "message": f"It cannot be read: {type_name(type(error))}."}
@@ -77,7 +77,7 @@ def answer(shell: Any, asked: str) -> Answer:
 
 
 def within(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What `work` gives. Raises: TimeIsUp into it, and where that is not noticed in the main thread, an interrupt."""
+    """What `work` gives. Raises: ProbeTimeout into it; where the main thread does not notice that, an interrupt."""
     thread, lock, ended = threading.current_thread().ident or 0, threading.Lock(), threading.Event()
 
     def watch() -> None:
@@ -85,7 +85,7 @@ def within(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any]
             return
         with lock:
             if not ended.is_set():
-                _raise_in(thread, TimeIsUp)
+                _raise_in(thread, ProbeTimeout)
         if thread == threading.main_thread().ident and not ended.wait(_AFTER_SIGNAL_S) and os.name == "posix":
             with lock:
                 if not ended.is_set():

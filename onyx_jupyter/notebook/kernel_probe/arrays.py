@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.notebook.kernel_probe.access import Look, loaded
-from onyx_jupyter.notebook.kernel_probe.moments import PIECE_ROWS, Moments, in_pieces, memory
+from onyx_jupyter.notebook.kernel_probe.streaming_statistics import PIECE_ROWS, StreamingStatistics, in_pieces, memory
 from onyx_jupyter.notebook.kernel_probe.summaries import dtype_name
 from onyx_jupyter.notebook.kernel_probe.values import short
 
@@ -71,7 +71,7 @@ class _Seen:
     """Statistics of a flat array, piece by piece."""
 
     def __init__(self, flat: Any) -> None:
-        self.moments = Moments()
+        self.moments = StreamingStatistics()
         self.nans = 0
         self._flat = flat
 

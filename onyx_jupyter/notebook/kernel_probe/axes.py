@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from onyx_jupyter.notebook.kernel_probe.access import is_of, lineage, module_of, name_of
-from onyx_jupyter.notebook.kernel_probe.boxes import boxes_of
+from onyx_jupyter.notebook.kernel_probe.box_plots import boxes_of
 
 _VALUES = 12
 _SERIES = 8

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.notebook.kernel_probe.access import Look, is_of
-from onyx_jupyter.notebook.kernel_probe.moments import (
+from onyx_jupyter.notebook.kernel_probe.streaming_statistics import (
     SAMPLE_ROWS,
-    Moments,
+    StreamingStatistics,
     in_pieces,
     memory,
     most_frequent,
@@ -103,7 +103,7 @@ class _Walk:
     def __init__(self, series: Any) -> None:
         self.nulls = 0
         self._series = series
-        self._moments = Moments()
+        self._moments = StreamingStatistics()
         self._trues = 0
         dtype = series.dtype
         self._kind = "category" if is_of(dtype, "pandas", "CategoricalDtype") else getattr(dtype, "kind", "O")

@@ -22,27 +22,27 @@ from onyx_jupyter.notebook.kernel_probe.summaries import numpy_array, pandas_fra
 _MOST_STEPS = 20
 
 
-class CannotFollow(Exception):
+class UnresolvablePath(Exception):
     """The path is none, leads nowhere, or would run code; the message says which."""
 
 
 def follow(path: str, names: dict[str, Any]) -> tuple[Any, list[Any]]:
-    """The object, and the way to it: each name or key with what it led to. Raises: CannotFollow."""
+    """The object, and the way to it: each name or key with what it led to. Raises: UnresolvablePath."""
     try:
         node: Any = ast.parse(path.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise CannotFollow(f"{path!r} is no name; give one such as df, model.coef_ or data['key'].") from None
+        raise UnresolvablePath(f"{path!r} is no name; give one such as df, model.coef_ or data['key'].") from None
     steps: list[Any] = []
     while not isinstance(node, ast.Name):
         if len(steps) >= _MOST_STEPS or not isinstance(node, (ast.Attribute, ast.Subscript)):
-            raise CannotFollow(
+            raise UnresolvablePath(
                 f"{path!r} would run code. Names, attributes and constant keys alone are looked up; "
                 "kernel_execute runs anything else."
             )
         steps.append(("attribute", node.attr) if isinstance(node, ast.Attribute) else ("key", _constant(node, path)))
         node = node.value
     if node.id not in names:
-        raise CannotFollow(f"There is no variable {node.id!r} in the kernel.")
+        raise UnresolvablePath(f"There is no variable {node.id!r} in the kernel.")
     value = names[node.id]
     way = [(node.id, value)]
     for kind, step in reversed(steps):
@@ -58,7 +58,7 @@ def _constant(node: ast.Subscript, path: str) -> Any:
     try:
         return ast.literal_eval(inside)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        raise CannotFollow(f"The key in {path!r} is no constant.") from None
+        raise UnresolvablePath(f"The key in {path!r} is no constant.") from None
 
 
 def _attribute(value: Any, name: str) -> Any:
@@ -74,12 +74,12 @@ def _attribute(value: Any, name: str) -> Any:
     if held is MISSING and frame is not None and name in list(frame.columns):
         return _entry(value, name)
     if held is MISSING:
-        raise CannotFollow(f"A {type_name(cls)} has no attribute {name!r} that could be read without running code.")
+        raise UnresolvablePath(f"A {type_name(cls)} has no attribute {name!r} that could be read without running code.")
     if type(held) is types.MemberDescriptorType and not is_a(cls, (type,)):
         try:
             return held.__get__(value)
         except AttributeError:
-            raise CannotFollow(f"{name!r} of this {type_name(cls)} was never set.") from None
+            raise UnresolvablePath(f"{name!r} of this {type_name(cls)} was never set.") from None
     if type(held) is types.FunctionType and not is_a(cls, (type,)):
         return types.MethodType(held, value)
     if is_exactly(held, staticmethod, classmethod):
@@ -88,7 +88,7 @@ def _attribute(value: Any, name: str) -> Any:
         return held
     if from_library(cls) and is_plain(cls):  # a library's own property, such as df.shape
         return getattr(value, name)
-    raise CannotFollow(
+    raise UnresolvablePath(
         f"{name!r} is a property of {type_name(cls)}: reading it would run its code. kernel_execute can."
     )
 
@@ -97,7 +97,7 @@ def _entry(value: Any, key: Any) -> Any:
     try:
         return _found_entry(value, key)
     except (LookupError, TypeError, ValueError, OverflowError):
-        raise CannotFollow(f"There is nothing under the key {key!r}.") from None
+        raise UnresolvablePath(f"There is nothing under the key {key!r}.") from None
 
 
 def _found_entry(value: Any, key: Any) -> Any:
@@ -119,4 +119,4 @@ def _found_entry(value: Any, key: Any) -> Any:
             return kind.__getitem__(value, key)
     if from_library(cls) and (is_of(value, "polars", "DataFrame") or is_of(value, "pyarrow", "Table", "RecordBatch")):
         return value[key]
-    raise CannotFollow(f"What {type_name(cls)} has under a key is known only by running its code.")
+    raise UnresolvablePath(f"What {type_name(cls)} has under a key is known only by running its code.")

@@ -6,7 +6,7 @@ from typing import Any
 
 from onyx_jupyter.notebook.kernel_probe.access import MISSING, Look, is_of, loaded
 from onyx_jupyter.notebook.kernel_probe.frames import HEAD_COLUMNS, HEAD_ROWS, MOST_COLUMNS, SCHEMA
-from onyx_jupyter.notebook.kernel_probe.moments import memory, most_frequent, nulls_in_words, number
+from onyx_jupyter.notebook.kernel_probe.streaming_statistics import memory, most_frequent, nulls_in_words, number
 from onyx_jupyter.notebook.kernel_probe.values import cut, label, short
 
 # A column's extremes take no copy, but its rows have to be walked.

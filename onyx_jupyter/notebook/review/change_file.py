@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from onyx_jupyter.notebook.review.lines import Kept, Line, from_json
+from onyx_jupyter.notebook.review.lines import Line, LineReference, from_json
 from onyx_jupyter.notebook.review.writes import Changes, read_changes
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.jsonl import decode_line, whole_lines
@@ -49,7 +49,7 @@ class ChangeFile:
             if not raw.strip():
                 continue
             item = decode_line(raw)
-            is_large = item is not None and _lighten(item, Kept(self._path, offset, len(raw)))
+            is_large = item is not None and _lighten(item, LineReference(self._path, offset, len(raw)))
             lines, unknown = from_json([item] if item is not None else [])
             self._lines.extend(lines)
             self.kept_bytes += len(json.dumps(item, default=str)) if is_large else len(raw)
@@ -81,7 +81,7 @@ class PathScan:
         return self._found
 
 
-def whole_line(kept: Kept) -> Line | None:
+def whole_line(kept: LineReference) -> Line | None:
     """The complete line from the file; None if it is no longer there."""
     try:
         with kept.file.open("rb") as file:
@@ -93,7 +93,7 @@ def whole_line(kept: Kept) -> Line | None:
     return lines[0] if lines else None
 
 
-def _lighten(item: dict[str, Any], kept: Kept) -> bool:
+def _lighten(item: dict[str, Any], kept: LineReference) -> bool:
     """Removes large parts; returns whether there were any."""
     is_large = False
     effects = item.get("effects")
@@ -101,7 +101,7 @@ def _lighten(item: dict[str, Any], kept: Kept) -> bool:
         before = effect.get("before") if isinstance(effect, dict) else None
         if isinstance(before, dict) and any(before.get(name) for name in _LARGE):
             effect["before"] = {name: value for name, value in before.items() if name not in _LARGE}
-            effect["kept"] = Kept(kept.file, kept.offset, kept.length, number)
+            effect["kept"] = LineReference(kept.file, kept.offset, kept.length, number)
             is_large = True
     cells = item.get("cells")
     if item.get("kind") == "removed" and isinstance(cells, list):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.review.change_file import ChangeFile, PathScan, whole_line
-from onyx_jupyter.notebook.review.lines import Begun, Done, Effect, Line, Removed, Renamed, to_json
+from onyx_jupyter.notebook.review.lines import ChangeStarted, Done, Effect, Line, Removed, Renamed, to_json
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
 from onyx_jupyter.notebook.review.writes import Changes
 from onyx_jupyter.storage.atomic_write import make_private_folder
@@ -152,4 +152,4 @@ def _filled(items: Sequence[ReviewedCell]) -> list[ReviewedCell]:
 
 
 def _effects(line: Line | None) -> Sequence[Effect]:
-    return line.effects if isinstance(line, Begun | Done) else ()
+    return line.effects if isinstance(line, ChangeStarted | Done) else ()

@@ -18,7 +18,7 @@ Verdict = Literal["accept", "reject", "undo", "put_back"]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class LineReference:
     """A line's position in its file, for parts that are not in memory. `number` is the index of an effect in it."""
 
     file: Path
@@ -50,7 +50,7 @@ class Effect(_Part):
     now_above: tuple[str, ...] | None = None
     now_below: tuple[str, ...] | None = None
     outputs_left_out: bool = False
-    kept: Kept | None = Field(default=None, exclude=True)
+    kept: LineReference | None = Field(default=None, exclude=True)
 
 
 class _Line(_Part):
@@ -62,7 +62,7 @@ class _Line(_Part):
     id: str
 
 
-class Begun(_Line):
+class ChangeStarted(_Line):
     """On disk before the notebook is touched. `revert_id` names a person's undo, reject or putting back.
 
     `creates` says that the notebook itself is made, with the inserted cells in it.
@@ -87,7 +87,7 @@ class Done(_Line):
     effects: tuple[Effect, ...]
 
 
-class NotDone(_Line):
+class ChangeRefused(_Line):
     """The change, or the removal, of that id was refused: nothing happened."""
 
     kind: Literal["not_done"] = "not_done"
@@ -105,7 +105,7 @@ class Removed(_Line):
     revert_id: str
     cells: tuple[dict[str, Any], ...]
     kernel_name: str | None = None
-    kept: Kept | None = Field(default=None, exclude=True)
+    kept: LineReference | None = Field(default=None, exclude=True)
 
 
 class Reverting(_Line):
@@ -119,7 +119,7 @@ class Reverting(_Line):
     revert_id: str
 
 
-class Decided(_Line):
+class UserDecision(_Line):
     """A person's word about cells that a run changed. No cells: about the run as a whole."""
 
     kind: Literal["decided"] = "decided"
@@ -138,7 +138,7 @@ class Renamed(_Line):
     from_path: str
 
 
-Line = Begun | Done | NotDone | Removed | Reverting | Decided | Renamed
+Line = ChangeStarted | Done | ChangeRefused | Removed | Reverting | UserDecision | Renamed
 _LINE: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="kind")])
 
 

@@ -26,7 +26,7 @@ from onyx_jupyter.notebook.review.effects import (
     shown_part,
     with_seen,
 )
-from onyx_jupyter.notebook.review.lines import Begun, Done, Effect, Line, NotDone, Removed
+from onyx_jupyter.notebook.review.lines import ChangeRefused, ChangeStarted, Done, Effect, Line, Removed
 from onyx_jupyter.notebook.review.recorded_notebooks import RecordedNotebooks
 from onyx_jupyter.protocols import (
     AppliedChange,
@@ -65,7 +65,7 @@ class Author:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepLimits:
+class RetentionLimits:
     """`output_chars`: larger outputs of a cell are not kept. `file_bytes`: once a file is larger, no outputs are."""
 
     output_chars: int = 2_000_000
@@ -85,7 +85,7 @@ class ChangeRecorder:
         canonical: Callable[[str], str],
         clock: Clock,
         ids: IdSource,
-        limits: Callable[[], KeepLimits],
+        limits: Callable[[], RetentionLimits],
         changed: Callable[[str, Author], None],
         path_now: Callable[[str], Awaitable[str]] | None = None,
     ) -> None:
@@ -124,7 +124,7 @@ class ChangeRecorder:
                 applied = await self._notebooks.apply(name, changes)
             except NotebookError as error:
                 if error.code not in _UNSURE:
-                    await self._end(author, NotDone(path=name, id=begun.id))
+                    await self._end(author, ChangeRefused(path=name, id=begun.id))
                 raise
             effects = tuple(
                 with_seen(effect_of(change, done, seen.above, max_chars), seen)
@@ -144,7 +144,7 @@ class ChangeRecorder:
         try:
             view = await self._notebooks.create(name, cells, kernel_name)
         except NotebookError:
-            await self._end(author, NotDone(path=name, id=begun.id))
+            await self._end(author, ChangeRefused(path=name, id=begun.id))
             raise
         await self._end(author, Done(path=name, id=begun.id, effects=effects))
         self._changed(name, author)
@@ -187,12 +187,12 @@ class ChangeRecorder:
             run = await self._notebooks.run_cell(name, cell_id, progress, base_hash=base_hash, began=note_beginning)
         except (NotebookError, asyncio.CancelledError) as error:
             if not has_begun:
-                await self._end(author, NotDone(path=name, id=begun.id))
+                await self._end(author, ChangeRefused(path=name, id=begun.id))
             elif not (isinstance(error, NotebookError) and error.code in _OUT_OF_SIGHT):
                 await self._cut_off(author, begun)
             raise
         if not run.is_shown:
-            await self._end(author, NotDone(path=name, id=begun.id))
+            await self._end(author, ChangeRefused(path=name, id=begun.id))
             return run
         left_out = run.outputs_left_out
         before, too_large = known if left_out and is_read else shown_part(run.before or nb_cell(cell), max_chars)
@@ -224,9 +224,9 @@ class ChangeRecorder:
 
     async def not_removed(self, author: Author, removed: Removed) -> None:
         """The notebook was not removed after all."""
-        await self._end(author, NotDone(path=removed.path, id=removed.id))
+        await self._end(author, ChangeRefused(path=removed.path, id=removed.id))
 
-    async def _cut_off(self, author: Author, begun: Begun) -> None:
+    async def _cut_off(self, author: Author, begun: ChangeStarted) -> None:
         """Takes what the cell shows once it has ended as the run's result; unobserved, the result stays unknown."""
         (effect,) = begun.effects
         name = await self._name(begun.path)
@@ -257,8 +257,10 @@ class ChangeRecorder:
         name = self._canonical(path)
         return await self._path_now(name) if self._path_now is not None else name
 
-    async def _begin(self, author: Author, path: str, effects: tuple[Effect, ...], *, creates: bool = False) -> Begun:
-        begun = Begun(
+    async def _begin(
+        self, author: Author, path: str, effects: tuple[Effect, ...], *, creates: bool = False
+    ) -> ChangeStarted:
+        begun = ChangeStarted(
             path=path,
             id=self._ids.new(),
             ts=timestamp(self._clock.now()),

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from onyx_jupyter.notebook.review.lines import Decided, Effect, Kept, Verdict
+from onyx_jupyter.notebook.review.lines import Effect, LineReference, UserDecision, Verdict
 from onyx_jupyter.notebook.review.writes import Changes, Write
 
 CellKind = Literal["added", "edited", "deleted", "moved", "ran"]
@@ -130,7 +130,7 @@ class ReviewedCell:
         return any(kind != "ran" for kind in self.kinds)
 
     @property
-    def kept(self) -> Kept | None:
+    def kept(self) -> LineReference | None:
         """Where the previous outputs can be read, unless they are in memory or there were none."""
         at = self._first_shown
         return self.effects[at][1].kept if at is not None else None
@@ -284,7 +284,7 @@ def _reviewed(
     return ReviewedCell(path, cell_id, effects, runs, is_certain=all(write.is_certain for write, _, _ in parts))
 
 
-def _judged(change: ReviewedCell, decisions: Sequence[Decided]) -> ReviewedCell:
+def _judged(change: ReviewedCell, decisions: Sequence[UserDecision]) -> ReviewedCell:
     """A decision applies to the state when it was made: later effects of the run wait for another one."""
     if not decisions:
         return change
@@ -306,9 +306,9 @@ def _by_cell(writes: Iterable[Write]) -> dict[tuple[str, str], list[tuple[Write,
     return found
 
 
-def _decided(changes: Changes, run_id: str) -> dict[tuple[str, str], list[Decided]]:
+def _decided(changes: Changes, run_id: str) -> dict[tuple[str, str], list[UserDecision]]:
     """The decisions about each cell, oldest first."""
-    found: dict[tuple[str, str], list[Decided]] = {}
+    found: dict[tuple[str, str], list[UserDecision]] = {}
     for decision in changes.decisions:
         if decision.run_id == run_id:
             for cell_id in decision.cells:

@@ -12,7 +12,7 @@ from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import InvalidRequest, NotebookError, NotFound
 from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.notebook.review.change_store import ChangeStore
-from onyx_jupyter.notebook.review.lines import Decided, Removed, Reverting, Verdict
+from onyx_jupyter.notebook.review.lines import Removed, Reverting, UserDecision, Verdict
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder
 from onyx_jupyter.notebook.review.reverting import Reason, is_as_left, is_as_made, plan
 from onyx_jupyter.notebook.review.reviewed_cells import (
@@ -33,7 +33,7 @@ _RACED = ("stale", "no_cell", "cell_exists", "running")
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Skipped:
     """A cell, or a whole notebook (`cell_id` None), that a revert left alone; `message` if because of an error."""
 
     path: str
@@ -52,7 +52,7 @@ class Outcome:
     revert_id: str
     cells: int = 0
     paths: list[str] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
+    left: list[Skipped] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
     removed_cells: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class Reviewing:
         async with self._lock(session_key):
             return await self._put_back(session_key, run_id, by)
 
-    async def reverts(self, session_key: str) -> Sequence[Decided]:
+    async def reverts(self, session_key: str) -> Sequence[UserDecision]:
         """All decisions in this session other than accepting, oldest first. Raises: StorageError."""
         changes = await self._store.of_session(session_key)
         return [line for line in changes.decisions if line.what != "accept"] if changes else []
@@ -176,7 +176,7 @@ class Reviewing:
                     rest = await self._rest(path, standing)
                     done = await self._revert(author, path, standing, outcome, rest, undone_by=by)
             except NotebookError as error:
-                outcome.left.append(Left(path, None, error.code, str(error)))
+                outcome.left.append(Skipped(path, None, error.code, str(error)))
                 continue
             if done or path in outcome.removed:
                 await self._decide_path("undo", author, path, [item.cell_id for item in done], by)
@@ -193,7 +193,7 @@ class Reviewing:
             try:
                 await self._put_back_in(author, path, changes, reverts, outcome)
             except NotebookError as error:
-                outcome.left.append(Left(path, None, error.code, str(error)))
+                outcome.left.append(Skipped(path, None, error.code, str(error)))
                 continue
             stays = {left.cell_id for left in outcome.left if left.path == path and left.reason != "outputs_not_kept"}
             # There are no decided undos only if each one was cut off.
@@ -218,7 +218,7 @@ class Reviewing:
             view = await self._recorder.notebooks_for(author).read(path)
             now = {cell.id: cell for cell in view.cells}
             missing = [item.cell_id for item in items if item.kinds and not is_as_left(item, now.get(item.cell_id))]
-            outcome.left.extend(Left(path, cell_id, "not_found") for cell_id in missing)
+            outcome.left.extend(Skipped(path, cell_id, "not_found") for cell_id in missing)
 
     async def _make_again(self, author: Author, removed: Removed, outcome: Outcome) -> None:
         removed = await self._store.whole(removed)
@@ -233,7 +233,7 @@ class Reviewing:
             return  # the server stopped before it was removed, or after it was created again
         outcome.made.append(removed.path)
         bare = (cell for cell in removed.cells if cell["cell_type"] == "code" and "outputs" not in cell)
-        outcome.left.extend(Left(removed.path, str(cell["id"]), "outputs_not_kept") for cell in bare)
+        outcome.left.extend(Skipped(removed.path, str(cell["id"]), "outputs_not_kept") for cell in bare)
         outcome.cells += len(removed.cells)
 
     def _lock(self, session_key: str) -> asyncio.Lock:
@@ -289,7 +289,7 @@ class Reviewing:
             except NotebookError as error:
                 if error.code not in _RACED or not tries_left:
                     raise
-        outcome.left.extend(Left(path, left.cell_id, left.reason) for left in planned.left)
+        outcome.left.extend(Skipped(path, left.cell_id, left.reason) for left in planned.left)
         outcome.paths.append(path)
         done = [item for item in items if item.cell_id in planned.done]
         outcome.cells += len([item for item in done if item.kinds])
@@ -367,7 +367,7 @@ class Reviewing:
         revert_id: str | None = None,
         said: str | None = None,
     ) -> None:
-        decided = Decided(
+        decided = UserDecision(
             path=path,
             id=said or self._ids.new(),
             ts=timestamp(self._clock.now()),

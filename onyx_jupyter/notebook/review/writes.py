@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from onyx_jupyter.notebook.review.lines import (
-    Begun,
-    Decided,
+    ChangeRefused,
+    ChangeStarted,
     Done,
     Effect,
     Line,
-    NotDone,
     Removed,
     Renamed,
     Reverting,
+    UserDecision,
 )
 
 
@@ -40,7 +40,7 @@ class Changes:
     session_key: str
     writes: tuple[Write, ...] = ()
     removed: tuple[Removed, ...] = ()
-    decisions: tuple[Decided, ...] = ()
+    decisions: tuple[UserDecision, ...] = ()
     reverting: tuple[Reverting, ...] = ()
 
     @property
@@ -59,14 +59,14 @@ class Changes:
     def undos(self, run_id: str) -> dict[str, list[str]]:
         """By notebook, the ids of the run's undos since it was last put back there, including interrupted ones."""
         tried = {(write.revert_id, write.path) for write in self.writes}
-        lines: list[Decided | Reverting | Removed] = [
+        lines: list[UserDecision | Reverting | Removed] = [
             *(line for line in self.decisions if line.what in ("undo", "put_back")),
             *(line for line in self.reverting if (line.revert_id, line.path) in tried),
             *self.removed,
         ]
         found: dict[str, dict[str, None]] = {}
         for line in sorted((line for line in lines if line.run_id == run_id), key=lambda line: line.id):
-            if isinstance(line, Decided) and line.what == "put_back":
+            if isinstance(line, UserDecision) and line.what == "put_back":
                 found.pop(line.path, None)
             elif line.revert_id:
                 found.setdefault(line.path, {})[line.revert_id] = None
@@ -78,9 +78,9 @@ class _Reading:
     writes: dict[str, Write] = field(default_factory=dict)
     began_at: dict[str, str] = field(default_factory=dict)
     removed: list[Removed] = field(default_factory=list)
-    words: list[Decided | Reverting] = field(default_factory=list)
+    words: list[UserDecision | Reverting] = field(default_factory=list)
 
-    def begin(self, line: Begun) -> None:
+    def begin(self, line: ChangeStarted) -> None:
         self.writes[line.id] = _begun(line)
         self.began_at[line.id] = line.path
 
@@ -98,17 +98,17 @@ class _Reading:
         self.removed = [line.model_copy(update={"path": moved(line.path)}) for line in self.removed]
         self.words = [line.model_copy(update={"path": moved(line.path)}) for line in self.words]
 
-    def decisions(self) -> Iterator[Decided]:
+    def decisions(self) -> Iterator[UserDecision]:
         """Includes undos that were cut off after the notebook's answer but before the decision was written."""
-        said = {(line.revert_id, line.path) for line in self.words if isinstance(line, Decided)}
+        said = {(line.revert_id, line.path) for line in self.words if isinstance(line, UserDecision)}
         done = {(write.revert_id, write.path) for write in self.writes.values() if write.is_certain}
         last = {(line.revert_id, line.path): line for line in self.words}
         for line in self.words:
             place = (line.revert_id, line.path)
-            if isinstance(line, Decided):
+            if isinstance(line, UserDecision):
                 yield line
             elif place in done and place not in said and last[place] is line:
-                yield Decided(what="undo", **line.model_dump(exclude={"kind"}))
+                yield UserDecision(what="undo", **line.model_dump(exclude={"kind"}))
 
 
 def read_changes(agent_id: str, session_key: str, lines: Iterable[Line]) -> Changes:
@@ -116,16 +116,16 @@ def read_changes(agent_id: str, session_key: str, lines: Iterable[Line]) -> Chan
     reading = _Reading()
     for line in lines:
         match line:
-            case Begun():
+            case ChangeStarted():
                 reading.begin(line)
             case Done():
                 reading.end(line)
-            case NotDone():
+            case ChangeRefused():
                 reading.writes.pop(line.id, None)
                 reading.removed = [removed for removed in reading.removed if removed.id != line.id]
             case Removed():
                 reading.removed.append(line)
-            case Decided() | Reverting():
+            case UserDecision() | Reverting():
                 reading.words.append(line)
             case Renamed():
                 reading.rename(line.from_path, line.path)
@@ -139,6 +139,6 @@ def read_changes(agent_id: str, session_key: str, lines: Iterable[Line]) -> Chan
     )
 
 
-def _begun(line: Begun) -> Write:
+def _begun(line: ChangeStarted) -> Write:
     about = (line.id, line.ts, line.run_id, line.path, line.effects)
     return Write(*about, revert_id=line.revert_id, creates=line.creates, is_certain=False)

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers.local_files.catalogue import CatalogueModel, HubFile
-from onyx_jupyter.providers.local_files.source import BrokenOff, NotThere
+from onyx_jupyter.providers.local_files.source import DownloadInterrupted, FileNotAvailable
 from onyx_jupyter.providers.network_guard import check_allowed
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class HttpFile:
         return self._name
 
     async def read(self, offset: int) -> AsyncGenerator[bytes, None]:
-        """Raises: NotThere, BrokenOff."""
+        """Raises: FileNotAvailable, DownloadInterrupted."""
         import httpx
 
         try:
@@ -60,11 +60,11 @@ class HttpFile:
                         yield chunk[skip:]
                     skip = max(0, skip - len(chunk))
         except ModelError as refused:
-            raise NotThere(str(refused)) from None
+            raise FileNotAvailable(str(refused)) from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TooManyRedirects) as error:
-            raise NotThere(f"its address cannot be used: {error}") from None
+            raise FileNotAvailable(f"its address cannot be used: {error}") from None
         except httpx.HTTPError as error:
-            raise BrokenOff(self._reason(error)) from None
+            raise DownloadInterrupted(self._reason(error)) from None
 
     def _client(self) -> httpx.AsyncClient:
         import httpx
@@ -87,17 +87,17 @@ class HttpFile:
         """How many bytes of the answer to skip: all before `offset`, if the server cannot begin there."""
         status = response.status_code
         if status in _LATER:
-            raise BrokenOff(f"it answered HTTP {status}")
+            raise DownloadInterrupted(f"it answered HTTP {status}")
         if status not in (200, 206):
-            raise NotThere(f"it answered HTTP {status}")
+            raise FileNotAvailable(f"it answered HTTP {status}")
         start, total = 0, response.headers.get("content-length", "*")
         if status == 206:
             found = _CONTENT_RANGE.fullmatch(response.headers.get("content-range", ""))
             if found is None or int(found[1]) > offset:
-                raise NotThere("it answered with another part of the file than was asked for")
+                raise FileNotAvailable("it answered with another part of the file than was asked for")
             start, total = int(found[1]), found[2]
         if total.isdecimal() and int(total) != self._size_bytes:
-            raise NotThere(f"its file has {int(total):,} bytes, not {self._size_bytes:,}")
+            raise FileNotAvailable(f"its file has {int(total):,} bytes, not {self._size_bytes:,}")
         return offset - start
 
     def _reason(self, error: Exception) -> str:

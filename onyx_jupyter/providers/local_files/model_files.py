@@ -16,10 +16,11 @@ from typing import Literal
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import InvalidRequest, ModelError, NotFound, OnyxError, StorageError
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, model_named, recommended
-from onyx_jupyter.providers.local_files.fetch_lock import FetchedElsewhere, FetchLock
-from onyx_jupyter.providers.local_files.fetching import WAITS_S, Fetching
+from onyx_jupyter.providers.local_files.download_lock import DownloadedElsewhere, DownloadLock
+from onyx_jupyter.providers.local_files.file_download import WAITS_S, FileDownload
 from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
-from onyx_jupyter.providers.local_files.places import (
+from onyx_jupyter.providers.local_files.source import Source
+from onyx_jupyter.providers.local_files.storage_folders import (
     find_file,
     is_writable,
     packages_of,
@@ -27,7 +28,6 @@ from onyx_jupyter.providers.local_files.places import (
     shared_folders,
     size_of,
 )
-from onyx_jupyter.providers.local_files.source import Source
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 log = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ class ModelFiles:
         await self._stop(model)
         file = await self._told(model)
         if file.fetcher is not None:
-            raise InvalidRequest(f"{model.title} is being fetched by {file.fetcher}: pause it there.", field="id")
+            raise InvalidRequest(f"{model.title} is being downloaded by {file.fetcher}: pause it there.", field="id")
         return file
 
     async def remove(self, name: str, *, shared: bool = False) -> ModelFile:
@@ -133,7 +133,7 @@ class ModelFiles:
         await self._stop(model)
         file = await self._look(model)
         if file.fetcher is not None:
-            raise InvalidRequest(f"{model.title} is being fetched by {file.fetcher}: stop it there.", field="id")
+            raise InvalidRequest(f"{model.title} is being downloaded by {file.fetcher}: stop it there.", field="id")
         if file.is_shared and not (shared and file.removable):
             why = "it can be removed for all of them" if file.removable else "it cannot be removed from here"
             raise InvalidRequest(f"{file.path} is there for everybody who uses this installation: {why}.", field="id")
@@ -159,7 +159,7 @@ class ModelFiles:
         model = model_named(name, self._catalogue)
         if model is None:
             known = ", ".join(model.id for model in self._catalogue)
-            raise NotFound(f'There is no model "{name}" to fetch. There are: {known}.')
+            raise NotFound(f'There is no model "{name}" to download. Available: {known}.')
         return model
 
     async def _fetch(self, model: CatalogueModel, file: ModelFile) -> None:
@@ -176,15 +176,17 @@ class ModelFiles:
 
         try:
             sources = self._sources(model)
-            await Fetching(model, self._folder, sources, tell, waits_s=self._waits_s).run()
-        except FetchedElsewhere:
+            await FileDownload(model, self._folder, sources, tell, waits_s=self._waits_s).run()
+        except DownloadedElsewhere:
             pass  # the state is read from disk below
         except OnyxError as error:
             work.error = f"{error} {error.hint}" if error.hint and not isinstance(error, StorageError) else str(error)
-            log.warning("The model %s was not fetched: %s", model.id, error)
+            log.warning("The model %s was not downloaded: %s", model.id, error)
         except Exception as error:
-            work.error = f"{model.title} could not be fetched: something in Onyx went wrong. The log has the details."
-            log.exception("The model %s was not fetched: %s", model.id, type(error).__name__)
+            work.error = (
+                f"{model.title} could not be downloaded: something in Onyx went wrong. The log has the details."
+            )
+            log.exception("The model %s was not downloaded: %s", model.id, type(error).__name__)
         finally:
             work.task = None
         await self._told(model)
@@ -237,7 +239,7 @@ class ModelFiles:
         part = replace(blank, state="paused" if done_bytes else "missing", done_bytes=done_bytes)
         if self._work[model.name].is_fetching:
             return part
-        owner = FetchLock(self._folder, model.file_name).owner()
+        owner = DownloadLock(self._folder, model.file_name).owner()
         return replace(part, state="fetching", fetcher=str(owner)) if owner else part
 
     def _remove(self, model: CatalogueModel, path: Path | None) -> None:

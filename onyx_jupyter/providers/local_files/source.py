@@ -15,13 +15,16 @@ class Source(Protocol):
         ...
 
     def read(self, offset: int) -> AsyncGenerator[bytes, None]:
-        """The file from `offset` on. Closing it ends every connection and process. Raises: NotThere, BrokenOff."""
+        """The file from `offset` on. Closing it ends every connection and process.
+
+        Raises: FileNotAvailable, DownloadInterrupted.
+        """
         ...
 
 
-class NotThere(Exception):
+class FileNotAvailable(Exception):
     """The place does not have the file, or has another one: asking again would change nothing."""
 
 
-class BrokenOff(Exception):
+class DownloadInterrupted(Exception):
     """The place could not be reached, or stopped in the middle: it may be resumed later."""

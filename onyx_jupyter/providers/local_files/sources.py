@@ -10,8 +10,8 @@ from onyx_jupyter.providers.local_files.catalogue import CatalogueModel
 from onyx_jupyter.providers.local_files.http_file import hub_file, own_file
 from onyx_jupyter.providers.local_files.ollama_blob import OllamaBlob, ollama_folders
 from onyx_jupyter.providers.local_files.package_file import PackageFile
-from onyx_jupyter.providers.local_files.places import packages_of
 from onyx_jupyter.providers.local_files.source import Source
+from onyx_jupyter.providers.local_files.storage_folders import packages_of
 
 
 def sources_of(

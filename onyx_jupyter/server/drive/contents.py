@@ -21,11 +21,11 @@ from tornado.web import HTTPError
 from traitlets import validate
 
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders, FoldersNow, is_hidden
+from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders, FolderSnapshot, is_hidden
 from onyx_jupyter.server.drive.checkpoints import DriveCheckpoints
 
 AroundChange = Callable[[Sequence[Path]], AbstractAsyncContextManager[None]]
-_LOOKED_UP: ContextVar[FoldersNow | None] = ContextVar("onyx_drive_looked_up", default=None)
+_LOOKED_UP: ContextVar[FolderSnapshot | None] = ContextVar("onyx_drive_looked_up", default=None)
 
 
 class DriveContents(AsyncLargeFileManager):
@@ -173,7 +173,7 @@ class DriveContents(AsyncLargeFileManager):
         places = ((name, now.real(f"{path}/{name}")) for name in names)
         return [name for name, place in places if place is not None and (place.is_file() or place.is_dir())]
 
-    def _now(self) -> FoldersNow:
+    def _now(self) -> FolderSnapshot:
         """The drive's folders; a listing looks them up once for all of its entries."""
         return _LOOKED_UP.get() or self.drive.now()
 

@@ -1,18 +1,18 @@
 from onyx_jupyter.agent.processors.secret_filter import SecretFilter
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelRequest
-from onyx_jupyter.security.secrets_filter import SecretsFilter
+from onyx_jupyter.security.secret_redactor import SecretRedactor
 
 
-async def texts(secrets: SecretsFilter, *messages: Message) -> list[str]:
+async def texts(secrets: SecretRedactor, *messages: Message) -> list[str]:
     request = await SecretFilter(secrets).before_model(ModelRequest("", messages))
     return [message.content for message in request.messages]
 
 
 async def test_what_is_kept_of_a_message_counts_until_other_secrets_are_known():
     messages = Message("user", "first-hidden-value"), Message("user", "second-hidden-value")
-    one = SecretsFilter({"first-hidden-value": "one"}, shapes=False)
-    both = SecretsFilter({"first-hidden-value": "one", "second-hidden-value": "two"}, shapes=False)
+    one = SecretRedactor({"first-hidden-value": "one"}, shapes=False)
+    both = SecretRedactor({"first-hidden-value": "one", "second-hidden-value": "two"}, shapes=False)
     for _ in range(2):
         assert await texts(one, *messages) == ["[redacted:one]", "second-hidden-value"]
         assert await texts(both, *messages) == ["[redacted:one]", "[redacted:two]"]
@@ -20,7 +20,7 @@ async def test_what_is_kept_of_a_message_counts_until_other_secrets_are_known():
 
 
 async def test_a_message_that_was_looked_at_before_is_the_same_object():
-    secrets = SecretsFilter({"first-hidden-value": "one"}, shapes=False)
+    secrets = SecretRedactor({"first-hidden-value": "one"}, shapes=False)
     plain, hidden = Message("user", "hello"), Message("user", "first-hidden-value")
     first = (await SecretFilter(secrets).before_model(ModelRequest("", [plain, hidden]))).messages
     again = (await SecretFilter(secrets).before_model(ModelRequest("", [plain, hidden]))).messages

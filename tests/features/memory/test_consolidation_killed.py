@@ -28,7 +28,7 @@ ENTRY = "- The fiscal year starts in April\n"
 SERVER = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from onyx_jupyter.memory import exchange
+from onyx_jupyter.memory import file_replacement
 from onyx_jupyter.memory.kept_versions import KeptVersions
 from onyx_jupyter.features.memory import consolidation
 from onyx_jupyter.features.memory.notes import MemoryNotes
@@ -63,7 +63,7 @@ async def main():
 asyncio.run(main())
 """
 STEPS = {
-    "before the file": 'dying(exchange, "write_bytes_atomically", file="MEMORY.md")',
+    "before the file": 'dying(file_replacement, "write_bytes_atomically", file="MEMORY.md")',
     "between the file and its version": 'dying(KeptVersions, "wrote", file="MEMORY.md")',
     "behind the version": 'dying(KeptVersions, "wrote", file="MEMORY.md", after=True)',
     "between HISTORY.md and its version": 'dying(KeptVersions, "wrote", file="HISTORY.md")',

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest
-from onyx_jupyter.features.skills.author import SkillAuthor, SkillWish
+from onyx_jupyter.features.skills.author import SkillAuthor, SkillSource
 from onyx_jupyter.protocols import Cell, NotebookView
 from tests.runs.house import House
 from tests.skills.notebooks import cell, write_notebook
 
-WISH = SkillWish("front.ipynb", "count", "Counts.", "", "home")
+WISH = SkillSource("front.ipynb", "count", "Counts.", "", "home")
 
 
 def author(house: House, announce: Callable[[], None] = lambda: None) -> SkillAuthor:

@@ -9,8 +9,8 @@ import pytest
 
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.errors import InvalidRequest, ModelError, NotFound
-from onyx_jupyter.providers.local_files import fetching, model_files
-from onyx_jupyter.providers.local_files.fetch_lock import FetchLock
+from onyx_jupyter.providers.local_files import file_download, model_files
+from onyx_jupyter.providers.local_files.download_lock import DownloadLock
 from onyx_jupyter.providers.local_files.http_file import own_file
 from onyx_jupyter.providers.local_files.model_files import ModelFiles
 from onyx_jupyter.providers.local_files.part_file import PartFile
@@ -171,7 +171,7 @@ async def test_a_disk_that_fills_up_is_paused_with_what_to_do_and_goes_on_when_t
     server.pause_s = 0.02
     async with opened(tmp_path, server) as house:
         with monkeypatch.context() as disk:
-            disk.setattr(fetching, "PartFile", OnAFullDisk)
+            disk.setattr(file_download, "PartFile", OnAFullDisk)
             paused = await house.fetched()
         assert paused.state == "paused"
         assert 0 < paused.done_bytes == part_path(tmp_path).stat().st_size < SIZE_BYTES
@@ -241,12 +241,12 @@ async def test_two_servers_fetch_once_and_the_second_one_follows_the_first(tmp_p
         assert (seen.state, seen.done_bytes > 0) == ("fetching", True)
         assert "another process" in seen.fetcher
         for refused in (other.files.pause, other.files.remove):
-            with pytest.raises(InvalidRequest, match="is being fetched by another process"):
+            with pytest.raises(InvalidRequest, match="is being downloaded by another process"):
                 await refused("tried")
         await until(lambda: other.told and other.told[-1].state == "ready")
         assert len({told.done_bytes for told in other.told}) > 2
     assert len(server.ranges) == 1
-    assert FetchLock(tmp_path, "tried.gguf").owner() is None
+    assert DownloadLock(tmp_path, "tried.gguf").owner() is None
 
 
 async def test_a_server_that_ends_leaves_the_fetching_to_the_next(tmp_path, server):

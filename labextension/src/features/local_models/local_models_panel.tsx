@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 
 import { sizeWords } from './local_models';
 import type { LocalModelInfo } from '../../protocol/wire';
-import { FetchProgress } from './fetch_progress';
+import { DownloadProgress } from './download_progress';
 import { IconButton } from '../../shared/icon_button';
 import { RefusalNote } from '../../shared/refusal_note';
 import { useUi } from '../../shared/ui_context';
@@ -56,7 +56,7 @@ export function LocalModelsPanel(props: LocalModelsPanelProps): JSX.Element {
       </header>
       <p className="onyx-Grants-lead">
         {trans.__(
-          'They run on this machine, without an account. A file is fetched only when you ask for it, and used only if its hash matches the publisher’s.'
+          'They run on this machine, without an account. A file is downloaded only when you ask for it, and used only if its hash matches the publisher’s.'
         )}
       </p>
       {problem && (
@@ -81,7 +81,7 @@ export function LocalModelsPanel(props: LocalModelsPanelProps): JSX.Element {
         ))}
       </ul>
       <div className="onyx-Note" role="status" data-onyx="local-models-state">
-        {models?.length === 0 && trans.__('There is no model to fetch.')}
+        {models?.length === 0 && trans.__('There are no models to download.')}
         {!online && trans.__('You can continue when the connection is back.')}
         {online && !models && !problem && trans.__('Reading…')}
       </div>
@@ -126,10 +126,12 @@ function ModelRow({ model, disabled, fetch, pause, remove }: ModelRowProps): JSX
         )}
         <div className="onyx-Grant-facts">{facts.join(' · ')}</div>
       </div>
-      <FetchProgress model={model} />
+      <DownloadProgress model={model} />
       <div className="onyx-Fetch-actions">
         {(state === 'missing' || state === 'failed') &&
-          button('fetch', state === 'failed' ? trans.__('Try again') : trans.__('Fetch'), () => fetch(model))}
+          button('fetch', state === 'failed' ? trans.__('Try again') : trans.__('Download'), () =>
+            fetch(model)
+          )}
         {state === 'paused' && button('resume', trans.__('Resume'), () => fetch(model))}
         {state === 'fetching' && !model.fetcher && button('pause', trans.__('Pause'), () => pause(model))}
         {canGo && !isAsked && button('remove', goes, () => setIsAsked(true))}
@@ -151,8 +153,8 @@ function ModelRow({ model, disabled, fetch, pause, remove }: ModelRowProps): JSX
 /** What would be deleted, and whose it is. */
 function whatGoes(model: LocalModelInfo, __: (text: string, ...values: string[]) => string): string {
   if (model.state !== 'ready') {
-    return __('%1 of it are there, and would have to be fetched again.', sizeWords(model.doneBytes));
+    return __('%1 of it are already here and would have to be downloaded again.', sizeWords(model.doneBytes));
   }
-  const what = __('%1 would have to be fetched again: %2', sizeWords(model.bytes), model.path ?? '');
+  const what = __('%1 would have to be downloaded again: %2', sizeWords(model.bytes), model.path ?? '');
   return model.shared ? __('%1 – everybody on this installation uses it.', what) : what;
 }

@@ -1,0 +1,1 @@
+"""Checks an answer in words against what the cells printed and drew."""

@@ -1,0 +1,10 @@
+"""Service keys for this feature and the surfaces. Keys that other features use are in `operations.keys`."""
+
+from __future__ import annotations
+
+from onyx_jupyter.features.sessions.conversations import Conversations
+from onyx_jupyter.features.sessions.search import SessionSearch
+from onyx_jupyter.operations.parts import Key
+
+SESSION_SEARCH: Key[SessionSearch] = Key("search in sessions")
+CONVERSATIONS: Key[Conversations] = Key("conversations")

@@ -1,0 +1,189 @@
+"""Search over the sessions: keeps their index up to date and returns the matching turns.
+
+It starts with the first client or the first search, and never blocks a caller for long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.index_process.client import OpenIndex
+from onyx_jupyter.protocols import Found, SearchFilter
+from onyx_jupyter.retrieval.chunking import NOTE_SIZE, fingerprint
+from onyx_jupyter.retrieval.search import HybridSearch
+from onyx_jupyter.retrieval.settings import SearchSettings
+from onyx_jupyter.sessions.conversation import Summary
+from onyx_jupyter.sessions.search import SessionSync, TurnPlace, said_words, session_of, turn_place
+from onyx_jupyter.sessions.store import SessionStore
+from onyx_jupyter.sessions.word_search import SessionWordSearch, WordSearchResult
+
+log = logging.getLogger(__name__)
+COLLECTION = "session"
+SEEN_FILE = "session_files.json"
+BEING_READ = "The sessions are still being read into the index, so words alone were searched."
+IN_THE_NEWEST = (
+    "The sessions are still being read into the index, so words alone were searched, in the newest {} of {}."
+)
+# Waits so that a new server gives its first answer first. Each look finds changes by other servers and deletions.
+_FIRST_LOOK_S = 3.0
+_LOOK_S = 60.0
+# A run appends many entries in a row. They are indexed together, because each update rewrites a whole part of the
+# session. A search triggers the update at once and waits for it, but not for long.
+_QUIET_S = 5.0
+_MOST_WAITS = 12
+_CATCH_UP_S = 1.0
+# Long turns consist of several passages, and several turns of one session may match.
+_PASSAGES_A_RESULT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHit:
+    """A matching turn; `score` is between 0 and 1, `summary` describes its session."""
+
+    session_key: str
+    summary: Summary
+    place: TurnPlace
+    score: float
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAnswer:
+    """The matching turns, best first and each once, and a note if the search was limited in some way.
+
+    `is_whole` is False if time ran out before everything was searched.
+    """
+
+    hits: Sequence[SessionHit]
+    note: str | None = None
+    is_whole: bool = True
+
+
+class SessionSearch:
+    """`settings` configure the ranking, as for memory search; `redact` removes secrets from what is indexed."""
+
+    def __init__(
+        self,
+        folder: Path,
+        store: SessionStore,
+        open_index: OpenIndex,
+        settings: Callable[[], SearchSettings],
+        redact: Callable[[str], str],
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._index = open_index(COLLECTION, chunking=fingerprint(NOTE_SIZE), on_emptied=self._index_was_lost)
+        self._sync = SessionSync(self._index, store, folder / SEEN_FILE, redact)
+        self._words = SessionWordSearch(store, redact, clock)
+        self._search = HybridSearch(self._index, settings, clock, fallback=self._by_words)
+        self._changed = asyncio.Event()
+        self._wanted = asyncio.Event()
+        self._caught_up = asyncio.Event()
+        self._following: asyncio.Task[None] | None = None
+        self._in_step = False
+
+    def start(self) -> None:
+        """Starts following the conversations in the background; later calls do nothing."""
+        if self._following is None:
+            self._following = asyncio.create_task(self._keep_in_step(), name="onyx session index")
+
+    def changed(self) -> None:
+        """Called when a session has new entries or was deleted."""
+        self._caught_up.clear()
+        self._changed.set()
+
+    async def search(
+        self,
+        query: str,
+        agent_id: str | None = None,
+        *,
+        limit: int,
+        min_score: float | None = None,
+        within_s: float | None = None,
+    ) -> SessionAnswer:
+        """`agent_id` None searches the sessions of all agents. Raises: StorageError.
+
+        `within_s` is for search as you type: until everything is indexed, the newest sessions are searched for at most
+        that long, and only until the next such search.
+        """
+        self.start()
+        if not self._caught_up.is_set():
+            self._wanted.set()
+        only = SearchFilter(agents=None if agent_id is None else frozenset({agent_id}))
+        most = limit * _PASSAGES_A_RESULT
+        if self._in_step:
+            await _set_within(self._caught_up, _CATCH_UP_S if within_s is None else min(within_s, _CATCH_UP_S))
+            answer = await self._search.search(query, only=only, limit=most, min_score=min_score)
+            return SessionAnswer((await self._hits(answer.found))[:limit], answer.note)
+        read = await self._words.search(query, only, most, within_s=within_s)
+        return SessionAnswer((await self._hits(read.found))[:limit], _note(read), read.is_whole)
+
+    async def close(self) -> None:
+        if self._following is not None:
+            self._following.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._following
+        await self._index.close()
+
+    async def _by_words(self, query: str, only: SearchFilter, limit: int) -> Sequence[Found]:
+        return (await self._words.search(query, only, limit)).found
+
+    def _index_was_lost(self, why: str) -> None:
+        self._in_step = False
+        self.changed()
+
+    async def _hits(self, found: Sequence[Found]) -> list[SessionHit]:
+        """The hits in sessions that still exist."""
+        summaries = {item.session_key: item.summary for item in await self._store.list()} if found else {}
+        hits: dict[tuple[str, str], SessionHit] = {}
+        for one in found:
+            key, place = session_of(one.path), turn_place(one)
+            if key in summaries and place is not None:
+                hit = SessionHit(key, summaries[key], place, one.score, said_words(one))
+                hits.setdefault((key, place.entry_id), hit)
+        return list(hits.values())
+
+    async def _keep_in_step(self) -> None:
+        await _set_within(self._wanted, _FIRST_LOOK_S)
+        while True:
+            self._changed.clear()
+            self._wanted.clear()
+            try:
+                await self._sync.run()
+                self._in_step = True
+            except OnyxError as error:
+                self._in_step = False
+                log.warning("The sessions could not be brought into the index: %s", error)
+            except Exception:  # fall back to a search by words
+                self._in_step = False
+                log.exception("The sessions could not be brought into the index")
+            if not self._changed.is_set():
+                self._wanted.clear()
+                self._caught_up.set()
+            if await _set_within(self._changed, _LOOK_S):
+                await self._until_quiet()
+
+    async def _until_quiet(self) -> None:
+        for _ in range(_MOST_WAITS):
+            self._changed.clear()
+            if await _set_within(self._wanted, _QUIET_S) or not self._changed.is_set():
+                return
+
+
+def _note(read: WordSearchResult) -> str:
+    all_of_them = read.looked_through == read.sessions
+    return BEING_READ if all_of_them else IN_THE_NEWEST.format(read.looked_through, read.sessions)
+
+
+async def _set_within(event: asyncio.Event, seconds: float) -> bool:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()

@@ -1,0 +1,138 @@
+"""Messages and runs on the socket."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from onyx_jupyter.events import to_camel
+from onyx_jupyter.features.sessions.session_wire import Entry
+from onyx_jupyter.operations.limits import MAX_MESSAGE_CHARS
+from onyx_jupyter.operations.wire import Wire
+
+MAX_CONTEXT_ITEMS = 30
+MAX_DRAFT_CHARS = 1_000
+
+
+class ChatSendParams(Wire):
+    session_key: str
+    message: str = Field(min_length=1, max_length=MAX_MESSAGE_CHARS)
+    context: list[ContextItem] | None = Field(default=None, max_length=MAX_CONTEXT_ITEMS)
+    model: str | None = None
+    tool_mode: Literal["cell", "tools"] | None = Field(
+        default=None, description="whether the model proposes cells or calls tools; its provider's toolMode where unset"
+    )
+    mode: Literal["ask", "agent", "auto"] | None = None
+    when_busy: Literal["steer", "followup", "interrupt"] | None = Field(
+        default=None, description="what to do where a run goes on; runtime.whenBusy where unset"
+    )
+    from_kernel: OriginKernel | None = Field(
+        default=None, description="a cell asks, and its kernel is busy until it has the answer"
+    )
+    typed: bool = Field(
+        default=False, description="a person wrote it in a chat; of nothing else is anything remembered unasked"
+    )
+
+
+class ChatComposingParams(Wire):
+    """What a person has written so far, once a pause: a model of this machine then reads what it will begin with.
+
+    An empty text says that the input has the focus and nothing stands in it, or, for a model of another machine, that
+    somebody writes: what the answer needs is loaded then.
+
+    Nothing of it is kept or goes to another machine. Without `sessionKey` the conversation has not begun.
+    """
+
+    text: str = Field(max_length=MAX_DRAFT_CHARS, description="the beginning of it")
+    session_key: str | None = None
+    model: str | None = None
+    mode: Literal["ask", "agent", "auto"] | None = None
+
+
+class OriginKernel(Wire):
+    """The kernel whose cell asks; `name` is that of its notebook, for people, where the kernel knows it."""
+
+    kernel_id: str = Field(max_length=200)
+    name: str | None = Field(default=None, max_length=300)
+
+
+class ContextItem(Wire):
+    """Something sent along with a message, named as in the file browser. Its text is read when it is sent.
+
+    `text` is what the client itself read: a selection always, with its lines (counted from 1) where they are known.
+    `cellId` belongs to a cell, an error, a selection in a cell, and to the notebook for the cell one stands in; `name`
+    is a variable of the notebook's kernel; `label` is what a person would call it (cell 4). A `memory` is found by Onyx
+    itself in its notes, with the lines where it stands: none is taken from a client.
+    """
+
+    type: Literal["notebook", "cell", "file", "selection", "variable", "error", "memory"]
+    path: str = Field(max_length=4096)
+    cell_id: str | None = Field(default=None, max_length=200)
+    name: str | None = Field(default=None, max_length=200)
+    start_line: int | None = Field(default=None, ge=1)
+    end_line: int | None = Field(default=None, ge=1)
+    label: str | None = Field(default=None, max_length=200)
+    text: str | None = Field(default=None, max_length=100_000)
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.type == "memory" and not isinstance(self, SentItem):
+            raise ValueError("what memory has to say is found by Onyx itself")
+        needed = _NEEDED.get(self.type)
+        if needed is not None and not getattr(self, needed):
+            raise ValueError(f"a {self.type} needs {to_camel(needed)}")
+        return self
+
+
+_NEEDED = {"variable": "name", "error": "cell_id", "selection": "text"}
+
+
+class SentItem(ContextItem):
+    """An item as the model got it: exactly its text, how many tokens that takes, and why where it could not be read.
+
+    `hash` is that of the cell's source, where the text holds all of it: the model may change that cell as it is then;
+    of what memory had to say it is the passage's, which is sent again once it has been changed.
+    """
+
+    tokens: int
+    hash: str | None = None
+    problem: str | None = None
+
+
+class ContextPreviewParams(Wire):
+    """What would be sent with these items now, in this session and to this model."""
+
+    items: list[ContextItem] = Field(min_length=1, max_length=MAX_CONTEXT_ITEMS)
+    session_key: str | None = None
+    model: str | None = None
+
+
+class ContextPreview(Wire):
+    items: list[SentItem]
+
+
+class ChatSent(Wire):
+    """`runId` is the run that answers: a new one, or with `steer` the one that goes on."""
+
+    run_id: str
+    delivery: Literal["started", "steer", "followup", "interrupt"] | None = None
+    context: list[SentItem] | None = Field(default=None, description="what went along, as the model gets it")
+
+
+class ChatHistoryParams(Wire):
+    session_key: str
+    limit: int = Field(default=200, ge=1, le=2000)
+    before: str | None = Field(default=None, description="id of an entry: only older ones are given")
+
+
+class ChatHistory(Wire):
+    messages: list[Entry]
+
+
+class ChatAbortParams(Wire):
+    run_id: str
+
+
+ChatSendParams.model_rebuild()
+ChatSent.model_rebuild()
