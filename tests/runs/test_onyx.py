@@ -337,7 +337,7 @@ async def test_what_cannot_be_closed_keeps_nothing_else_from_ending(tmp_path, mo
     house = House(tmp_path, [])
     await house.onyx.ready()
     await house.onyx.memories.search("anything", None)
-    assert {task.get_name() for task in asyncio.all_tasks()} >= {"onyx memory index", "onyx memory watch"}
+    assert {task.get_name() for task in asyncio.all_tasks()} >= {"onyx index of memory files", "onyx memory watch"}
     with pytest.raises(StorageError, match="full"):
         await house.close()
     assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("onyx memory")]

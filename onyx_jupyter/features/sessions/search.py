@@ -5,18 +5,15 @@ It starts with the first client or the first search, and never blocks a caller f
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.index_process.client import OpenIndex
 from onyx_jupyter.protocols import Found, SearchFilter
 from onyx_jupyter.retrieval.chunking import NOTE_SIZE, fingerprint
+from onyx_jupyter.retrieval.index_updater import IndexUpdater
 from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import SearchSettings
 from onyx_jupyter.sessions.conversation import Summary
@@ -24,20 +21,17 @@ from onyx_jupyter.sessions.search import SessionSync, TurnPlace, said_words, ses
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.word_search import SessionWordSearch, WordSearchResult
 
-log = logging.getLogger(__name__)
 COLLECTION = "session"
 SEEN_FILE = "session_files.json"
 BEING_READ = "The sessions are still being read into the index, so words alone were searched."
 IN_THE_NEWEST = (
     "The sessions are still being read into the index, so words alone were searched, in the newest {} of {}."
 )
-# Waits so that a new server gives its first answer first. Each look finds changes by other servers and deletions.
-_FIRST_LOOK_S = 3.0
-_LOOK_S = 60.0
+# A new server gives its first answer first.
+_FIRST_S = 3.0
 # A run appends many entries in a row. They are indexed together, because each update rewrites a whole part of the
 # session. A search triggers the update at once and waits for it, but not for long.
 _QUIET_S = 5.0
-_MOST_WAITS = 12
 _CATCH_UP_S = 1.0
 # Long turns consist of several passages, and several turns of one session may match.
 _PASSAGES_A_RESULT = 3
@@ -79,25 +73,19 @@ class SessionSearch:
         clock: Clock,
     ) -> None:
         self._store = store
-        self._index = open_index(COLLECTION, chunking=fingerprint(NOTE_SIZE), on_emptied=self._index_was_lost)
+        self._updater = IndexUpdater("sessions", self._update, first_s=_FIRST_S, quiet_s=_QUIET_S)
+        self._index = open_index(COLLECTION, chunking=fingerprint(NOTE_SIZE), on_emptied=self._updater.lost)
         self._sync = SessionSync(self._index, store, folder / SEEN_FILE, redact)
         self._words = SessionWordSearch(store, redact, clock)
         self._search = HybridSearch(self._index, settings, clock, fallback=self._by_words)
-        self._changed = asyncio.Event()
-        self._wanted = asyncio.Event()
-        self._caught_up = asyncio.Event()
-        self._following: asyncio.Task[None] | None = None
-        self._in_step = False
 
     def start(self) -> None:
         """Starts following the conversations in the background; later calls do nothing."""
-        if self._following is None:
-            self._following = asyncio.create_task(self._keep_in_step(), name="onyx session index")
+        self._updater.start()
 
     def changed(self) -> None:
         """Called when a session has new entries or was deleted."""
-        self._caught_up.clear()
-        self._changed.set()
+        self._updater.changed()
 
     async def search(
         self,
@@ -113,31 +101,23 @@ class SessionSearch:
         `within_s` is for search as you type: until everything is indexed, the newest sessions are searched for at most
         that long, and only until the next such search.
         """
-        self.start()
-        if not self._caught_up.is_set():
-            self._wanted.set()
+        self._updater.want()
         only = SearchFilter(agents=None if agent_id is None else frozenset({agent_id}))
         most = limit * _PASSAGES_A_RESULT
-        if self._in_step:
-            await _set_within(self._caught_up, _CATCH_UP_S if within_s is None else min(within_s, _CATCH_UP_S))
-            answer = await self._search.search(query, only=only, limit=most, min_score=min_score)
-            return SessionAnswer((await self._hits(answer.found))[:limit], answer.note)
+        if self._updater.is_complete:
+            await self._updater.current(_CATCH_UP_S if within_s is None else min(within_s, _CATCH_UP_S))
+            asked = self._search.search(query, only=only, limit=most, min_score=min_score)
+            if (answer := await self._updater.ask(asked)) is not None:
+                return SessionAnswer((await self._hits(answer.found))[:limit], answer.note)
         read = await self._words.search(query, only, most, within_s=within_s)
-        return SessionAnswer((await self._hits(read.found))[:limit], _note(read), read.is_whole)
+        return SessionAnswer((await self._hits(read.found))[:limit], self._note(read), read.is_whole)
 
     async def close(self) -> None:
-        if self._following is not None:
-            self._following.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._following
+        await self._updater.close()
         await self._index.close()
 
     async def _by_words(self, query: str, only: SearchFilter, limit: int) -> Sequence[Found]:
         return (await self._words.search(query, only, limit)).found
-
-    def _index_was_lost(self, why: str) -> None:
-        self._in_step = False
-        self.changed()
 
     async def _hits(self, found: Sequence[Found]) -> list[SessionHit]:
         """The hits in sessions that still exist."""
@@ -150,40 +130,12 @@ class SessionSearch:
                 hits.setdefault((key, place.entry_id), hit)
         return list(hits.values())
 
-    async def _keep_in_step(self) -> None:
-        await _set_within(self._wanted, _FIRST_LOOK_S)
-        while True:
-            self._changed.clear()
-            self._wanted.clear()
-            try:
-                await self._sync.run()
-                self._in_step = True
-            except OnyxError as error:
-                self._in_step = False
-                log.warning("The sessions could not be brought into the index: %s", error)
-            except Exception:  # fall back to a search by words
-                self._in_step = False
-                log.exception("The sessions could not be brought into the index")
-            if not self._changed.is_set():
-                self._wanted.clear()
-                self._caught_up.set()
-            if await _set_within(self._changed, _LOOK_S):
-                await self._until_quiet()
+    async def _update(self) -> None:
+        await self._sync.run()
+        self._updater.updated(is_complete=True)
 
-    async def _until_quiet(self) -> None:
-        for _ in range(_MOST_WAITS):
-            self._changed.clear()
-            if await _set_within(self._wanted, _QUIET_S) or not self._changed.is_set():
-                return
-
-
-def _note(read: WordSearchResult) -> str:
-    all_of_them = read.looked_through == read.sessions
-    return BEING_READ if all_of_them else IN_THE_NEWEST.format(read.looked_through, read.sessions)
-
-
-async def _set_within(event: asyncio.Event, seconds: float) -> bool:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    return event.is_set()
+    def _note(self, read: WordSearchResult) -> str:
+        if self._updater.problem is not None:
+            return self._updater.problem
+        all_of_them = read.looked_through == read.sessions
+        return BEING_READ if all_of_them else IN_THE_NEWEST.format(read.looked_through, read.sessions)
