@@ -22,6 +22,7 @@ templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_show_copyright = False
 html_show_sphinx = False
 html_use_index = False
 
@@ -43,7 +44,7 @@ def add_navigation(_app: Sphinx, page: str, source: list[str]) -> None:
         for caption, pages in NAVIGATION.items():
             source[0] += "\n".join(["", "```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
     if page == "docs/architecture":
-        source[0] += "\n## Decisions\n\n```{toctree}\n:glob:\n\ndecisions/*\n```\n"
+        source[0] += "\n## Decisions\n\n```{toctree}\n:glob:\n:titlesonly:\n\ndecisions/*\n```\n"
 
 
 def setup(app: Sphinx) -> None:
