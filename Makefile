@@ -24,7 +24,7 @@ LAB_SOURCES := $(shell find labextension -type f -not -path '*/node_modules/*' -
 SHARED_DATA := install.json $(shell find workspace notebooks/skills jupyter-config -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build lab check check-python test test-lab test-python lint format types security bench wheel check-wheel lock clean
+.PHONY: help setup build lab check check-python test test-lab test-python lint format types security bench docs wheel check-wheel lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,11 @@ security: setup $(STAMPS)/audit ## Security tests, bandit, known vulnerabilities
 bench: setup ## Measure the figures that the project promises
 	$(BIN)/python benchmarks/run.py
 
+docs: $(STAMPS)/docs ## Build the documentation into site/; dead links and pages outside the navigation are errors
+	rm -rf site
+	.docs/bin/python -m sphinx --fresh-env --fail-on-warning --quiet -c docs -d .docs/doctrees . site
+	@echo "Built: site/index.html"
+
 wheel: setup ## Wheel and sdist in dist/, with the front end built anew
 	rm -rf dist onyx_jupyter/labextension labextension/lib
 	cd labextension && PATH="$(CURDIR)/$(BIN):$$PATH" npm run build
@@ -82,12 +87,13 @@ wheel: setup ## Wheel and sdist in dist/, with the front end built anew
 check-wheel: wheel ## Install that wheel into a plain environment: both halves are on
 	$(BIN)/python -m pytest -m packaging -p no:cacheprovider
 
-lock: $(STAMPS)/uv ## Resolve requirements/dev.lock and audit.lock anew (LOCK_ARGS="--upgrade")
+lock: $(STAMPS)/uv ## Resolve requirements/dev.lock, audit.lock and docs.lock anew (LOCK_ARGS="--upgrade")
 	$(COMPILE) pyproject.toml --group dev -o requirements/dev.lock
 	$(COMPILE) --group audit -o requirements/audit.lock
+	$(COMPILE) --group docs -o requirements/docs.lock
 
 clean: ## Remove the environment, the build output and the stamps (.lab/ stays: it holds conversations)
-	rm -rf .venv .uv .audit $(STAMPS) dist build onyx_jupyter/labextension labextension/lib labextension/node_modules
+	rm -rf .venv .uv .audit .docs $(STAMPS) dist build site onyx_jupyter/labextension labextension/lib labextension/node_modules
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache test-results
 
 # Set-up in steps, each with a stamp, so that a second `make` costs nothing. Python and npm packages install side by side.
@@ -105,8 +111,8 @@ $(STAMPS)/python: $(STAMPS)/uv requirements/dev.lock
 $(STAMPS)/model-%: $(STAMPS)/python
 	@if $(BIN)/python -m onyx_jupyter.providers.local_files.download $*; then touch $@; fi
 
-$(STAMPS)/audit: $(STAMPS)/uv requirements/audit.lock
-	@bash scripts/python_env.sh audit "$(PYTHON)"
+$(STAMPS)/audit $(STAMPS)/docs: $(STAMPS)/%: $(STAMPS)/uv requirements/%.lock
+	@bash scripts/python_env.sh $* "$(PYTHON)"
 	@touch $@
 
 $(STAMPS)/npm: labextension/package-lock.json

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up the Python side of the checkout, one step a call: tool | dependencies | package | audit.
+# Sets up the Python side of the checkout, one step a call: tool | dependencies | package | audit | docs.
 # Uses uv where it can be had (ten times faster) and pip where not. Run by the Makefile, which knows when a step is due.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -39,10 +39,10 @@ package)
     # The front end is built already, and by the locked tools: no second build in an isolated environment.
     HATCH_JUPYTER_BUILDER_SKIP_NPM=1 install --no-deps --no-build-isolation --editable .
     ;;
-audit)
-    venv_python=.audit/bin/python
-    [ -x "$venv_python" ] || "$python" -m venv .audit
-    install --require-hashes -r requirements/audit.lock
+audit | docs)
+    venv_python=.$step/bin/python
+    [ -x "$venv_python" ] || "$python" -m venv ".$step"
+    install --require-hashes -r "requirements/$step.lock"
     ;;
 *)
     echo "unknown step: $step" >&2
