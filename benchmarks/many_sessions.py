@@ -6,6 +6,8 @@ import json
 import re
 import time
 from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
 
 from benchmarks.figures import Figure, Group, percentile
 from benchmarks.jupyter_process import JupyterProcess
@@ -27,33 +29,37 @@ METHOD = (
 
 
 def measure() -> Group:
-    lags, lost, disordered, taken_s = [], [], [], []
     with ProviderProcess() as provider:
-        for _ in range(ROUNDS):
-            with (
-                JupyterProcess(configuration=provider.configuration, extensions=("benchmarks.lag_probe",)) as server,
-                SocketClient(server.port, server.token) as client,
-            ):
-                _stream(client, 1)  # loads the provider library
-                server.get("lag-probe")  # forgets what that took
-                incomplete, out_of_order, seconds = _stream(client, SESSIONS)
-                found = json.loads(server.read("lag-probe"))["lagsMs"]
-            lags.append(found)
-            lost.append(incomplete)
-            disordered.append(out_of_order)
-            taken_s.append(seconds)
-    return Group(
-        "Many sessions",
-        METHOD,
-        [
-            Figure("event loop's lag, p99", [percentile(one, 0.99) for one in lags], "ms", 50),
-            Figure("  p50", [percentile(one, 0.5) for one in lags], "ms"),
-            Figure("  longest", [max(one) for one in lags], "ms"),
-            Figure("answers that are not whole", lost, "", 0, digits=0),
-            Figure("frames out of order", disordered, "", 0, digits=0),
-            Figure(f"first message → last answer ({SECONDS} s of text)", taken_s, "s"),
-        ],
-    )
+        figures = [
+            *_figures("OpenAI's protocol", provider.configuration),
+            *_figures("Anthropic's protocol", provider.anthropic_configuration),
+        ]
+    return Group("Many sessions", METHOD, figures)
+
+
+def _figures(protocol: str, configuration: Mapping[str, Any]) -> list[Figure]:
+    lags, lost, disordered, taken_s = [], [], [], []
+    for _ in range(ROUNDS):
+        with (
+            JupyterProcess(configuration=configuration, extensions=("benchmarks.lag_probe",)) as server,
+            SocketClient(server.port, server.token) as client,
+        ):
+            _stream(client, 1)  # opens the connections
+            server.get("lag-probe")  # forgets what that took
+            incomplete, out_of_order, seconds = _stream(client, SESSIONS)
+            found = json.loads(server.read("lag-probe"))["lagsMs"]
+        lags.append(found)
+        lost.append(incomplete)
+        disordered.append(out_of_order)
+        taken_s.append(seconds)
+    return [
+        Figure(f"{protocol}: event loop's lag, p99", [percentile(one, 0.99) for one in lags], "ms", 30),
+        Figure("  p50", [percentile(one, 0.5) for one in lags], "ms"),
+        Figure("  longest", [max(one) for one in lags], "ms"),
+        Figure("  answers that are not whole", lost, "", 0, digits=0),
+        Figure("  frames out of order", disordered, "", 0, digits=0),
+        Figure(f"  first message → last answer ({SECONDS} s of text)", taken_s, "s"),
+    ]
 
 
 def _stream(client: SocketClient, sessions: int) -> tuple[int, int, float]:

@@ -55,6 +55,15 @@ class ProviderProcess:
             "providers": {"openai": {"baseUrl": self.base_url, "apiKey": "sk-scripted"}},
         }
 
+    @property
+    def anthropic_configuration(self) -> dict[str, Any]:
+        """The same, with the provider's other protocol."""
+        address = self.base_url.removesuffix("/v1")
+        return {
+            "agents": {"defaults": {"model": "anthropic/claude-scripted"}},
+            "providers": {"anthropic": {"baseUrl": address, "apiKey": "sk-scripted"}},
+        }
+
     def client_left_ns(self, timeout_s: float = 10.0) -> int:
         """When a client last closed its connection before the answer's end. Raises: queue.Empty."""
         at_ns: int = json.loads(self._lines.get(timeout=timeout_s))["leftNs"]

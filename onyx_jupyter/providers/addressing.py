@@ -39,12 +39,6 @@ def endpoint_of(model_id: str, settings: ModelsSettings) -> Endpoint:
     return endpoint
 
 
-def speaks_openai(endpoint: Endpoint) -> bool:
-    """Whether this is a self-hosted server; OpenAI's own models need what LiteLLM knows about each of them."""
-    name = endpoint.provider.setting
-    return known_provider(name) is None or (name == "openai" and endpoint.provider.base_url is not None)
-
-
 def _known(known: KnownProvider, model_id: str, settings: ModelsSettings, own: ProviderSettings) -> Endpoint:
     model = model_id.partition("/")[2]
     key = own.api_key or known.key_from(os.environ)
@@ -68,6 +62,9 @@ def _known(known: KnownProvider, model_id: str, settings: ModelsSettings, own: P
         timeout_s=settings.request_timeout_s,
         context_window=own.context_window,
         vision=own.vision,
+        # OpenAI's own models need what LiteLLM knows about each of them; another server with its protocol does not.
+        protocol="openai" if known.name == "openai" and base_url else known.protocol,
+        address=base_url or known.address,
     )
 
 
@@ -86,6 +83,8 @@ def _compatible(name: str, model_id: str, settings: ModelsSettings, own: Provide
         context_window=own.context_window,
         vision=bool(own.vision),
         priced=False,
+        protocol="openai",
+        address=own.base_url,
     )
 
 

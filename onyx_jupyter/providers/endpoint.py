@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.providers.context_window import known_window
 from onyx_jupyter.providers.error_map import Provider
+from onyx_jupyter.providers.known_providers import Protocol
 from onyx_jupyter.providers.litellm_library import read_price_table
 from onyx_jupyter.providers.thoughts import ThinkingHabit
 from onyx_jupyter.providers.vision import can_see
@@ -16,7 +17,7 @@ from onyx_jupyter.providers.vision import can_see
 class Endpoint:
     """How a model is reached: LiteLLM's name for it, key and address, and how long to wait for the next byte.
 
-    `context_window` (in tokens) and `vision` are the configured values.
+    `context_window` (in tokens) and `vision` are the configured values. `protocol` is spoken at `address`.
     """
 
     model_id: str
@@ -28,6 +29,8 @@ class Endpoint:
     priced: bool = True
     context_window: int | None = None
     vision: bool | None = None
+    protocol: Protocol = "litellm"
+    address: str = ""
 
 
 class EndpointModel:

@@ -12,19 +12,27 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
+Protocol = Literal["openai", "anthropic", "litellm"]
 LOCAL = "local"
 
 
 @dataclass(frozen=True, slots=True)
 class KnownProvider:
-    """`key_variables`: the first one that is set counts; empty means that no key is needed or it comes otherwise."""
+    """`key_variables`: the first one that is set counts; empty means that no key is needed or it comes otherwise.
+
+    `protocol` is how Onyx speaks to it: by LiteLLM, or directly at `address` unless a baseUrl is configured.
+    `default_url` is where a server on this machine listens.
+    """
 
     name: str
     title: str
     key_variables: tuple[str, ...] = ()
     prefix: str | None = None
     default_url: str | None = None
+    protocol: Protocol = "litellm"
+    address: str = ""
 
     @property
     def litellm_prefix(self) -> str:
@@ -37,7 +45,13 @@ class KnownProvider:
 
 _KNOWN = (
     KnownProvider("openai", "OpenAI", ("OPENAI_API_KEY",)),
-    KnownProvider("anthropic", "Anthropic", ("ANTHROPIC_API_KEY",)),
+    KnownProvider(
+        "anthropic",
+        "Anthropic",
+        ("ANTHROPIC_API_KEY",),
+        protocol="anthropic",
+        address="https://api.anthropic.com",
+    ),
     KnownProvider("gemini", "Google Gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
     KnownProvider("mistral", "Mistral", ("MISTRAL_API_KEY",)),
     KnownProvider("groq", "Groq", ("GROQ_API_KEY",)),

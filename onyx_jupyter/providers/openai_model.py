@@ -72,7 +72,7 @@ class OpenAIModel(EndpointModel):
 
     @property
     def _address(self) -> str:
-        return self.endpoint.provider.base_url or ""
+        return self.endpoint.address
 
     async def _way(self) -> Way:
         return await self._continuing.way(self._address, self.endpoint.provider.model, self._text)

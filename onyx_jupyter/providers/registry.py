@@ -1,7 +1,7 @@
 """Opens models by id and lists the choices. It owns the running local models and the models' thinking habits.
 
-`local/…` runs here; a name that LiteLLM knows goes to LiteLLM; any other name needs a baseUrl and is treated as an
-OpenAI-compatible server.
+`local/…` runs here; `known_providers` says which names are spoken to directly, and in which protocol; any other name
+that LiteLLM knows goes to LiteLLM; the rest needs a baseUrl and is treated as an OpenAI-compatible server.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from onyx_jupyter.clock import Clock, SystemClock
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import Model, ModelInfo
-from onyx_jupyter.providers.addressing import endpoint_of, speaks_openai
+from onyx_jupyter.providers.addressing import endpoint_of
+from onyx_jupyter.providers.anthropic_model import AnthropicModel
 from onyx_jupyter.providers.continuation import Continuation
+from onyx_jupyter.providers.event_stream import new_client
 from onyx_jupyter.providers.known_providers import LOCAL
 from onyx_jupyter.providers.litellm_library import close_litellm, load_litellm, price_table
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
@@ -24,7 +26,6 @@ from onyx_jupyter.providers.local_server_pool import LocalServerPool
 from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import list_models
 from onyx_jupyter.providers.openai_model import OpenAIModel
-from onyx_jupyter.providers.openai_stream import new_client
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.providers.thoughts import ThinkingHabit
 
@@ -57,8 +58,10 @@ class ProviderModels:
             return LocalModel(model_id, find_weights(model, self._settings.local_folders), self._local_servers)
         endpoint = endpoint_of(model_id, self._settings)
         habit = self._habits.setdefault(model_id, ThinkingHabit.of(model_id))
-        if speaks_openai(endpoint):
+        if endpoint.protocol == "openai":
             return OpenAIModel(endpoint, self._connections, habit, self._continuing)
+        if endpoint.protocol == "anthropic":
+            return AnthropicModel(endpoint, self._connections, habit)
         return LiteLLMModel(endpoint, habit)
 
     async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
@@ -71,7 +74,7 @@ class ProviderModels:
             model = self.open(self._settings.default_model)
         except ModelError:
             return  # the first request reports why
-        if isinstance(model, OpenAIModel):
+        if isinstance(model, OpenAIModel | AnthropicModel):
             await self._connections()
             await price_table()
         elif isinstance(model, LiteLLMModel):

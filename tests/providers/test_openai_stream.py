@@ -17,7 +17,8 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import ModelEvent, TextDelta
 from onyx_jupyter.providers.chat_answer import ChatChunk, chat_events
 from onyx_jupyter.providers.error_map import Provider
-from onyx_jupyter.providers.openai_stream import HttpFailure, chat_chunks
+from onyx_jupyter.providers.event_stream import HttpFailure
+from onyx_jupyter.providers.openai_stream import chat_chunks
 
 PROVIDER = Provider("Mine", "mine", "m", base_url="http://mine/v1")
 EVENT_STREAM = {"content-type": "text/event-stream"}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.providers.error_map import Provider, model_error
+from onyx_jupyter.providers.event_stream import HttpFailure, error_object
 from onyx_jupyter.providers.network_guard import is_loopback
-from onyx_jupyter.providers.openai_stream import HttpFailure, error_object
 
 if TYPE_CHECKING:
     import httpx
