@@ -30,7 +30,14 @@ describe('lineDiff', () => {
     }
   });
 
-  it('stays exact and quick on texts too long for the fine comparison', () => {
+  it('finds edits that are far apart in a long text', () => {
+    const before = Array.from({ length: 3000 }, (_, index) => `line ${index}`);
+    const after = before.map((line, index) => (index === 2 || index === 2990 ? 'changed' : line));
+    const changes = lineDiff(before.join('\n'), after.join('\n')).filter(line => line.kind !== 'same');
+    expect(changes.map(line => line.text)).toEqual(['line 2', 'changed', 'line 2990', 'changed']);
+  });
+
+  it('stays exact and quick on long texts that differ everywhere', () => {
     const before = Array.from({ length: 3000 }, (_, index) => `old ${index}`).join('\n');
     const after = Array.from({ length: 3000 }, (_, index) => `new ${index}`).join('\n');
     const lines = lineDiff(`same\n${before}`, `same\n${after}`);

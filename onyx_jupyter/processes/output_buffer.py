@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+
+_CONTINUATION = bytes(range(0x80, 0xC0))  # the bytes of a UTF-8 character after its first, three at most
+
 
 class OutputBuffer:
     """Bytes in order of arrival; beyond `limit_bytes` the middle is dropped and counted."""
@@ -35,11 +39,13 @@ class OutputBuffer:
         limit_bytes = min(limit_bytes, self._head_limit + self._tail_limit)
         if self.total_bytes <= limit_bytes:
             return kept.decode("utf-8", "replace")
-        head = _without_cut_character(bytes(kept[: (limit_bytes + 1) // 2]))
-        tail = _without_cut_start(bytes(kept[len(kept) - limit_bytes // 2 :]))
-        left_out = self.total_bytes - len(head) - len(tail)
-        mark = f"\n[… {left_out} bytes left out …]\n"
-        return head.decode("utf-8", "replace") + mark + tail.decode("utf-8", "replace")
+        head, tail = kept[: (limit_bytes + 1) // 2], kept[len(kept) - limit_bytes // 2 :]
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        text = decoder.decode(head)
+        cut_character, _ = decoder.getstate()
+        tail = tail[:3].lstrip(_CONTINUATION) + tail[3:]
+        left_out = self.total_bytes - len(head) + len(cut_character) - len(tail)
+        return f"{text}\n[… {left_out} bytes left out …]\n{tail.decode('utf-8', 'replace')}"
 
 
 def share(limit_bytes: int, first_bytes: int, second_bytes: int) -> tuple[int, int]:
@@ -47,17 +53,3 @@ def share(limit_bytes: int, first_bytes: int, second_bytes: int) -> tuple[int, i
     first = max(limit_bytes // 2, limit_bytes - second_bytes)
     second = max(limit_bytes - limit_bytes // 2, limit_bytes - first_bytes)
     return min(first, first_bytes), min(second, second_bytes)
-
-
-def _without_cut_character(head: bytes) -> bytes:
-    for length in range(1, min(4, len(head)) + 1):
-        byte = head[-length]
-        if byte & 0xC0 != 0x80:  # the character's first byte, which says how many follow
-            needed = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2 if byte >= 0xC0 else 1
-            return head if needed == length else head[:-length] if needed > length else head
-    return head
-
-
-def _without_cut_start(tail: bytes) -> bytes:
-    start = next((at for at, byte in enumerate(tail[:4]) if byte & 0xC0 != 0x80), 0)
-    return tail[start:]

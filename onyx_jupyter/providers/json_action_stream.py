@@ -17,7 +17,13 @@ _NAME = re.compile(r'^\s*\{\s*"name"\s*:\s*"([^"\\]+)"')
 _ARGUMENTS = re.compile(r'"arguments"\s*:\s*')
 _FENCE = re.compile(r"\s*```(?:json)?\s*\n")
 _FENCE_START = "```json\n"
-_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_STRING_PART = re.compile(
+    rf"""[^"\\]+ | \\[^u] | {_HIGH}{_LOW} | (?!{_HIGH}(?:\\(?:u.{{0,3}})?)?\Z)\\u.{{4}}
+      | (?P<half>\\.*) | (?P<end>".*)""",
+    re.DOTALL | re.VERBOSE,
+)
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 class JsonActionStream:
@@ -85,6 +91,7 @@ class JsonActionStream:
 class JsonText:
     """The inside of a JSON string, unescaped piece by piece up to its closing quote; the rest is ignored.
 
+    A line end or an unknown escape, which models write and JSON parsers refuse, stands for itself.
     Source: RFC 8259, section 7.
     """
 
@@ -96,52 +103,23 @@ class JsonText:
         """The text that has become certain. Half an escape waits for the rest of it."""
         if self._ended:
             return ""
-        source, position, out = self._pending + piece, 0, []
-        while position < len(source):
-            character = source[position]
-            if character == '"':
-                self._ended = True
-                break
-            if character != "\\":
-                out.append(character)
-                position += 1
-                continue
-            taken, text = _escape(source[position:])
-            if taken == 0:
-                break
-            out.append(text)
-            position += taken
-        self._pending = "" if self._ended else source[position:]
+        source, self._pending = self._pending + piece, ""
+        out = []
+        for part in _STRING_PART.finditer(source):
+            self._ended = part.lastgroup == "end"
+            if part.lastgroup == "half":
+                self._pending = part[0]
+            elif not self._ended:
+                out.append(_unescaped(part[0]) if part[0][0] == "\\" else part[0])
         return "".join(out)
 
 
-def _escape(source: str) -> tuple[int, str]:
-    """Length and meaning of the escape at the start of `source`; length 0 if more input is needed."""
-    if len(source) < 2:
-        return 0, ""
-    if source[1] != "u":
-        return 2, _ESCAPES.get(source[1], source[1])
-    unit = _code_unit(source)
-    if unit is None:
-        return (0, "") if len(source) < 6 else (6, "\N{REPLACEMENT CHARACTER}")
-    if not 0xD800 <= unit <= 0xDFFF:
-        return 6, chr(unit)
-    if unit > 0xDBFF:
-        return 6, "\N{REPLACEMENT CHARACTER}"
-    rest = source[6:]
-    if len(rest) < 6 and "\\u"[: len(rest)] == rest[:2]:
-        return 0, ""
-    low = _code_unit(rest) if rest.startswith("\\u") else None
-    if low is None or not 0xDC00 <= low <= 0xDFFF:
-        return 6, "\N{REPLACEMENT CHARACTER}"
-    return 12, chr(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
-
-
-def _code_unit(source: str) -> int | None:
-    digits = source[2:6]
-    if len(digits) < 4 or any(digit not in "0123456789abcdefABCDEF" for digit in digits):
-        return None
-    return int(digits, 16)
+def _unescaped(escape: str) -> str:
+    try:
+        character: str = json.loads(f'"{escape}"')
+    except ValueError:
+        return _REPLACEMENT if escape[1] == "u" else escape[1]
+    return _REPLACEMENT if "\ud800" <= character <= "\udfff" else character
 
 
 def _without_fence(text: str) -> str | None:

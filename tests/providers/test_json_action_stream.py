@@ -63,6 +63,14 @@ def test_a_replys_text_comes_out_while_it_is_being_written() -> None:
     assert stream.finish() == ("", ())
 
 
+def test_what_a_json_parser_would_refuse_in_a_text_is_read_all_the_same() -> None:
+    texts, calls = read(['{"name": "reply", "arguments": {"text": "a\nb\\', "q\\ud83d, \\u12", 'xy, \\udc00"}}'])
+    assert ("".join(texts), calls) == (
+        "a\nbq\N{REPLACEMENT CHARACTER}, \N{REPLACEMENT CHARACTER}, \N{REPLACEMENT CHARACTER}",
+        (),
+    )
+
+
 def test_a_model_that_just_talks_is_taken_at_its_word() -> None:
     assert read(["Hello", " there"]) == (["Hello", " there", ""], ())
 

@@ -1,30 +1,24 @@
 /** The lines that differ between two texts, to show an edit exactly as it will be made. */
+import { diffArrays } from 'diff';
 
 export interface DiffLine {
   kind: 'same' | 'added' | 'removed';
   text: string;
 }
 
-/** Above this product of line counts the middle is shown as removed and added whole: exact, only coarser. */
-const MOST_CELLS = 1_000_000;
+/** With more lines added and removed, the middle is shown as removed and added whole: exact, only coarser. */
+const MOST_CHANGES = 1000;
 
-/** Turns `before` into `after`, line by line, by the longest common subsequence. */
+/** Turns `before` into `after`, line by line, with as few changes as possible. */
 export function lineDiff(before: string, after: string): DiffLine[] {
   const old = splitLines(before);
   const now = splitLines(after);
-  let start = 0;
-  while (start < old.length && start < now.length && old[start] === now[start]) {
-    start += 1;
-  }
-  let end = 0;
-  while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) {
-    end += 1;
-  }
-  return [
-    ...marked('same', old.slice(0, start)),
-    ...middle(old.slice(start, old.length - end), now.slice(start, now.length - end)),
-    ...marked('same', old.slice(old.length - end))
-  ];
+  const parts = diffArrays(old, now, { maxEditLength: MOST_CHANGES });
+  return (
+    parts?.flatMap(({ value, added, removed }) =>
+      marked(added ? 'added' : removed ? 'removed' : 'same', value)
+    ) ?? middleReplaced(old, now)
+  );
 }
 
 /** The diff with long unchanged stretches folded into one list of lines each. */
@@ -79,37 +73,20 @@ function marked(kind: DiffLine['kind'], lines: readonly string[]): DiffLine[] {
   return lines.map(text => ({ kind, text }));
 }
 
-function middle(old: string[], now: string[]): DiffLine[] {
-  if (old.length * now.length > MOST_CELLS || old.length === 0 || now.length === 0) {
-    return [...marked('removed', old), ...marked('added', now)];
+function middleReplaced(old: string[], now: string[]): DiffLine[] {
+  const shorter = Math.min(old.length, now.length);
+  let start = 0;
+  while (start < shorter && old[start] === now[start]) {
+    start += 1;
   }
-  const common = commonLengths(old, now);
-  const lines: DiffLine[] = [];
-  let i = 0;
-  let j = 0;
-  while (i < old.length || j < now.length) {
-    if (i < old.length && j < now.length && old[i] === now[j]) {
-      lines.push({ kind: 'same', text: old[i] });
-      i += 1;
-      j += 1;
-    } else if (j >= now.length || (i < old.length && common[i + 1][j] >= common[i][j + 1])) {
-      lines.push({ kind: 'removed', text: old[i] });
-      i += 1;
-    } else {
-      lines.push({ kind: 'added', text: now[j] });
-      j += 1;
-    }
+  let end = 0;
+  while (end < shorter - start && old.at(-1 - end) === now.at(-1 - end)) {
+    end += 1;
   }
-  return lines;
-}
-
-/** `[i][j]`: length of the longest common subsequence of `old` from i and `now` from j. */
-function commonLengths(old: string[], now: string[]): Uint32Array[] {
-  const table = Array.from({ length: old.length + 1 }, () => new Uint32Array(now.length + 1));
-  for (let i = old.length - 1; i >= 0; i -= 1) {
-    for (let j = now.length - 1; j >= 0; j -= 1) {
-      table[i][j] = old[i] === now[j] ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
-    }
-  }
-  return table;
+  return [
+    ...marked('same', old.slice(0, start)),
+    ...marked('removed', old.slice(start, old.length - end)),
+    ...marked('added', now.slice(start, now.length - end)),
+    ...marked('same', old.slice(old.length - end))
+  ];
 }
