@@ -39,6 +39,12 @@ def endpoint_of(model_id: str, settings: ModelsSettings) -> Endpoint:
     return endpoint
 
 
+def is_self_hosted(endpoint: Endpoint) -> bool:
+    """Whether it is a server with OpenAI's protocol at an address that was configured for it."""
+    name = endpoint.provider.setting
+    return known_provider(name) is None or (name == "openai" and endpoint.provider.base_url is not None)
+
+
 def _known(known: KnownProvider, model_id: str, settings: ModelsSettings, own: ProviderSettings) -> Endpoint:
     model = model_id.partition("/")[2]
     key = own.api_key or known.key_from(os.environ)

@@ -31,6 +31,11 @@ def marked_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
     return marked
 
 
+def marks_in_parts(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The same messages with the marks on parts of their contents, where OpenRouter reads them."""
+    return [_mark_in_part(message) if "cache_control" in message else dict(message) for message in messages]
+
+
 def marked_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A copy with a mark on the last tool."""
     return [*map(dict, tools[:-1]), *({**tool, **_MARK} for tool in tools[-1:])]
@@ -49,6 +54,11 @@ def _newest_before(messages: Sequence[Mapping[str, Any]], end: int) -> int | Non
     """The last message of the user or a tool before that index; an empty text cannot be marked."""
     wanted = (index for index in range(end - 1, -1, -1) if messages[index]["role"] in ("user", "tool"))
     return next((index for index in wanted if messages[index]["content"]), None)
+
+
+def _mark_in_part(message: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in message.items() if name != "cache_control"}
+    return {**rest, "content": [{"type": "text", "text": message["content"], **_MARK}]}
 
 
 def _with_mark(message: dict[str, Any]) -> dict[str, Any]:

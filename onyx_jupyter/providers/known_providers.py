@@ -43,6 +43,12 @@ class KnownProvider:
         return next((environment[name] for name in self.key_variables if environment.get(name)), None)
 
 
+def _openai(name: str, title: str, address: str, *key_variables: str) -> KnownProvider:
+    return KnownProvider(name, title, key_variables, protocol="openai", address=address)
+
+
+# Addresses and protocols as the providers documented them in November 2026. LiteLLM serves those whose own fields have
+# to come back with a tool's result (Gemini's thought signatures, DeepSeek's reasoning), and those without tools.
 _KNOWN = (
     KnownProvider("openai", "OpenAI", ("OPENAI_API_KEY",)),
     KnownProvider(
@@ -53,21 +59,27 @@ _KNOWN = (
         address="https://api.anthropic.com",
     ),
     KnownProvider("gemini", "Google Gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
-    KnownProvider("mistral", "Mistral", ("MISTRAL_API_KEY",)),
-    KnownProvider("groq", "Groq", ("GROQ_API_KEY",)),
-    KnownProvider("openrouter", "OpenRouter", ("OPENROUTER_API_KEY",)),
+    _openai("mistral", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    _openai("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    _openai("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     KnownProvider("deepseek", "DeepSeek", ("DEEPSEEK_API_KEY",)),
-    KnownProvider("xai", "xAI", ("XAI_API_KEY",)),
-    KnownProvider("together_ai", "Together AI", ("TOGETHERAI_API_KEY", "TOGETHER_API_KEY")),
-    KnownProvider("fireworks_ai", "Fireworks AI", ("FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY")),
-    KnownProvider("cerebras", "Cerebras", ("CEREBRAS_API_KEY",)),
+    _openai("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY"),
+    _openai("together_ai", "Together AI", "https://api.together.xyz/v1", "TOGETHERAI_API_KEY", "TOGETHER_API_KEY"),
+    _openai(
+        "fireworks_ai",
+        "Fireworks AI",
+        "https://api.fireworks.ai/inference/v1",
+        "FIREWORKS_API_KEY",
+        "FIREWORKS_AI_API_KEY",
+    ),
+    _openai("cerebras", "Cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
     KnownProvider("perplexity", "Perplexity", ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY")),
-    KnownProvider("moonshot", "Moonshot", ("MOONSHOT_API_KEY",)),
+    _openai("moonshot", "Moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"),
     KnownProvider("azure", "Azure OpenAI", ("AZURE_API_KEY",)),
     KnownProvider("bedrock", "Amazon Bedrock"),
     KnownProvider("vertex", "Google Vertex AI", prefix="vertex_ai"),
     KnownProvider("ollama", "Ollama", prefix="ollama_chat", default_url="http://localhost:11434"),
-    KnownProvider("lm_studio", "LM Studio", default_url="http://localhost:1234/v1"),
+    KnownProvider("lm_studio", "LM Studio", default_url="http://localhost:1234/v1", protocol="openai"),
 )
 KNOWN_PROVIDERS = {provider.name: provider for provider in _KNOWN}
 

@@ -1,7 +1,6 @@
 """A model behind a server that speaks OpenAI's protocol: one streamed call per request, without retries.
 
-Self-hosted servers need no LiteLLM: no key, no price, no translation. Without the library's cost per chunk they can
-answer many sessions at once.
+No LiteLLM: without the library's cost per chunk a server can answer many sessions at once.
 """
 
 from __future__ import annotations
@@ -11,13 +10,18 @@ from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.protocols import ModelEvent, ModelRequest
+from onyx_jupyter.providers.cache_marks import marked_messages, marked_tools, marks_in_parts, takes_marks
 from onyx_jupyter.providers.chat_answer import ChatChunk, chat_events
 from onyx_jupyter.providers.continuation import FIELDS, Continuation, Way
 from onyx_jupyter.providers.endpoint import Endpoint, EndpointModel
 from onyx_jupyter.providers.error_map import model_error
+from onyx_jupyter.providers.event_stream import HttpFailure
 from onyx_jupyter.providers.json_actions import json_action_call
+from onyx_jupyter.providers.litellm_library import price_table
 from onyx_jupyter.providers.openai_format import openai_messages, openai_tools
 from onyx_jupyter.providers.openai_stream import chat_chunks
+from onyx_jupyter.providers.prices import UNKNOWN, Price, price_of
+from onyx_jupyter.providers.refused_parameters import RefusedParameters
 from onyx_jupyter.providers.thoughts import ThinkingHabit
 
 if TYPE_CHECKING:
@@ -28,6 +32,7 @@ class OpenAIModel(EndpointModel):
     """Any model of an OpenAI-compatible server. `client` gives the connections, shared by all of them.
 
     An answer that its guidance begins is gone on with where the server can, which is tried once, as `continuing` knows.
+    A parameter that the server refuses is left out, as `refused` knows.
     """
 
     def __init__(
@@ -36,19 +41,22 @@ class OpenAIModel(EndpointModel):
         client: Callable[[], Awaitable[httpx.AsyncClient]],
         habit: ThinkingHabit | None = None,
         continuing: Continuation | None = None,
+        refused: RefusedParameters | None = None,
     ) -> None:
         super().__init__(endpoint, habit)
         self._client = client
         self._continuing = continuing or Continuation()
+        self._refused = refused or RefusedParameters()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """One call. Closing or cancelling ends the HTTP stream at once. Raises: ModelError."""
         as_action = self.endpoint.json_actions and bool(request.tools)
         begun = request.guidance is not None and bool(request.guidance.begun)
         way = await self._way() if begun else "not at all"
+        price = price_of(await price_table(), self.endpoint.litellm_name) if self.endpoint.priced else UNKNOWN
         async with AsyncExitStack() as stack:
             try:
-                chunks = await self._chunks(stack, self._body(request, way, as_action=as_action))
+                chunks = await self._chunks(stack, self._body(request, way, as_action=as_action), price)
             except Exception as error:
                 if begun:
                     self._continuing.forget(self._address, self.endpoint.provider.model)
@@ -64,11 +72,19 @@ class OpenAIModel(EndpointModel):
             async for event in await stack.enter_async_context(aclosing(said)):
                 yield event
 
-    async def _chunks(self, stack: AsyncExitStack, body: Mapping[str, Any]) -> AsyncIterator[ChatChunk]:
+    async def _chunks(
+        self, stack: AsyncExitStack, body: Mapping[str, Any], price: Price = UNKNOWN
+    ) -> AsyncIterator[ChatChunk]:
         """Raises: HttpFailure, httpx.HTTPError."""
-        client, endpoint = await self._client(), self.endpoint
-        answer = chat_chunks(client, self._address, endpoint.api_key or "", body, endpoint.timeout_s)
-        return await stack.enter_async_context(answer)
+        client, endpoint, model = await self._client(), self.endpoint, self.endpoint.provider.model
+        while True:
+            sent = self._refused.accepted(self._address, model, body)
+            answer = chat_chunks(client, self._address, endpoint.api_key or "", sent, endpoint.timeout_s, price)
+            try:
+                return await stack.enter_async_context(answer)
+            except HttpFailure as failure:
+                if not self._refused.learn(self._address, model, sent, failure):
+                    raise
 
     @property
     def _address(self) -> str:
@@ -95,8 +111,10 @@ class OpenAIModel(EndpointModel):
             call = json_action_call(request)
             body |= {"messages": call.messages, "response_format": call.response_format}
         else:
-            messages = openai_messages(request, pictures=self.sees(request))
-            body |= {"messages": messages, "tools": openai_tools(request.tools) or None}
+            messages, tools = openai_messages(request, pictures=self.sees(request)), openai_tools(request.tools)
+            if tools and takes_marks(self.endpoint.litellm_name):
+                messages, tools = marks_in_parts(marked_messages(messages)), marked_tools(tools)
+            body |= {"messages": messages, "tools": tools or None}
         if request.guidance is not None and way != "not at all":
             # A server that starts anew may write words first: a stop would then end the answer where its block begins.
             body["messages"] = [*body["messages"], {"role": "assistant", "content": request.guidance.begun}]

@@ -41,6 +41,9 @@ class Price:
         return float(rate) if isinstance(rate, int | float) else None
 
 
+UNKNOWN = Price({})
+
+
 def price_of(table: Mapping[str, Mapping[str, Any]], litellm_name: str) -> Price:
     """The price of a model by LiteLLM's name for it (`anthropic/claude-…`); an unlisted one has none."""
     return Price(next((table[name] for name in spellings(litellm_name) if name in table), {}))

@@ -26,6 +26,7 @@ from onyx_jupyter.providers.local_server_pool import LocalServerPool
 from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import list_models
 from onyx_jupyter.providers.openai_model import OpenAIModel
+from onyx_jupyter.providers.refused_parameters import RefusedParameters
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.providers.thoughts import ThinkingHabit
 
@@ -42,6 +43,7 @@ class ProviderModels:
         """`continuing` is what was found out about servers; it outlives the settings."""
         self._settings = settings
         self._continuing = continuing or Continuation()
+        self._refused = RefusedParameters()
         self._client: asyncio.Task[httpx.AsyncClient] | None = None
         self._habits: dict[str, ThinkingHabit] = {}
         self._local_servers = LocalServerPool(
@@ -59,7 +61,7 @@ class ProviderModels:
         endpoint = endpoint_of(model_id, self._settings)
         habit = self._habits.setdefault(model_id, ThinkingHabit.of(model_id))
         if endpoint.protocol == "openai":
-            return OpenAIModel(endpoint, self._connections, habit, self._continuing)
+            return OpenAIModel(endpoint, self._connections, habit, self._continuing, self._refused)
         if endpoint.protocol == "anthropic":
             return AnthropicModel(endpoint, self._connections, habit)
         return LiteLLMModel(endpoint, habit)

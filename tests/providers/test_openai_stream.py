@@ -49,6 +49,12 @@ async def read(pieces: Sequence[bytes], status: int = 200, headers: dict[str, st
     return found
 
 
+async def test_thoughts_in_parts_of_the_content_are_told_from_the_answer() -> None:
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "I add."}]}, {"type": "text", "text": "4"}]
+    (chunk,) = await read([frame(choices=[{"delta": {"content": parts}, "finish_reason": "stop"}])])
+    assert (chunk.text, chunk.thought) == ("4", "I add.")
+
+
 async def test_what_arrives_together_is_one_chunk() -> None:
     one, other = await read([words("a") + words("b") + words("c"), words("d", "stop")])
     assert (one.text, one.finish_reason) == ("abc", None)

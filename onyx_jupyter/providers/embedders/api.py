@@ -10,7 +10,7 @@ from typing import Any
 
 from onyx_jupyter.errors import EmbeddingError, ModelError
 from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
-from onyx_jupyter.providers.addressing import endpoint_of
+from onyx_jupyter.providers.addressing import endpoint_of, is_self_hosted
 from onyx_jupyter.providers.embedders.http_json import JsonClient
 from onyx_jupyter.providers.embedders.model_tags import mark_of, marked
 from onyx_jupyter.providers.embedders.remote import Call, RemoteEmbedder, probed_dimension
@@ -57,7 +57,7 @@ class ApiSource:
             endpoint = endpoint_of(self._model_id, self._settings)
         except ModelError as error:
             raise EmbeddingError(str(error), hint=error.hint) from None
-        if endpoint.protocol == "openai":
+        if is_self_hosted(endpoint):
             call: Call = self._direct(endpoint)
         else:
             await load_litellm()
