@@ -71,7 +71,7 @@ async def test_a_provider_left_alone_is_not_called_by_any_session_and_the_fallba
     for _ in range(3):
         assert (await house.run(await house.session()))[1]["text"] == "Second."
     assert len(first.requests) == 2
-    assert "left alone" in house.of("chat.note")[-1]["message"]
+    assert "paused" in house.of("chat.note")[-1]["message"]
     clock.advance(61)
     await house.run(await house.session())
     assert len(first.requests) == 3
