@@ -79,9 +79,9 @@ describe('the note of what was remembered', () => {
 
   it('says so where the server refuses or cannot be reached', async () => {
     await draw('memory', DATA);
-    request.mockRejectedValueOnce(new RequestError(-32000, 'This has been undone before.'));
+    request.mockRejectedValueOnce(new RequestError(-32000, 'This has already been undone.'));
     await click('memory-undo');
-    expect(part('memory-refused')!.textContent).toContain('This has been undone before.');
+    expect(part('memory-refused')!.textContent).toContain('This has already been undone.');
     request.mockRejectedValueOnce(new Error('closed'));
     await click('memory-undo');
     expect(part('memory-refused')!.textContent).toContain('no connection');

@@ -328,7 +328,7 @@ def test_where_files_cannot_be_given_open_they_are_read_by_their_paths(tmp_path:
 
 def test_after_the_end_nothing_is_started_any_more(process: DocumentReader) -> None:
     process.kill()
-    with pytest.raises(OSError, match="ended"):
+    with pytest.raises(OSError, match="stopped"):
         read(process, "a.md", b"Anemones")
     assert children() == []
 

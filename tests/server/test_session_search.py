@@ -98,7 +98,7 @@ async def test_the_list_gives_titles_first_and_then_what_was_said(connect, repli
     assert [info["sessionKey"] for info in listed["sessions"]] == [named, spoken]
     assert listed["total"] == 2
     assert "match" not in listed["sessions"][0]
-    assert (listed["isWhole"], listed["note"]) == (True, "Words alone were searched. There is no embedder.")
+    assert (listed["isWhole"], listed["note"]) == (True, "Only keyword search was used. There is no embedder.")
     match = listed["sessions"][1]["match"]
     assert (match["role"], match["snippet"]) == ("assistant", "Puffins nest in burrows.")
     everything = (await client.ask("sessions.list"))["sessions"]

@@ -142,9 +142,9 @@ async def test_one_that_cannot_be_imported_leaves_all_others_working_and_is_name
     assert unfenced(result["content"]) == "Hello Ada"
     said = (await place.health())["message"]
     assert "tools/boom.py cannot be used: ZeroDivisionError" in said
-    assert "tools/nothing.py cannot be used: There is no tool in it." in said
+    assert "tools/nothing.py cannot be used: It defines no tool." in said
     assert "tools/odd.py cannot be used: It is no Python:" in said
-    assert "tools/quit.py cannot be used: ImportError: it ends the program" in said
+    assert "tools/quit.py cannot be used: ImportError: importing it exits the program" in said
     assert "'hello' of the toolset tools/twice.py is left out" in said
     assert "_helper" not in said
     await place.house.close()

@@ -14,7 +14,7 @@ export const MAX_FRAME_BYTES = 4194304;
 export interface Agent {
   id: string;
   name: string;
-  /** provider/model; empty where none can answer yet */
+  /** provider/model; empty if none can answer yet */
   model: string;
   default: boolean;
   workspace: string;
@@ -330,7 +330,7 @@ export interface Entry {
 export interface ExecApproveParams {
   approvalId: string;
   scope?: "once" | "session" | "always";
-  /** Of the question as it was shown; the answer counts for no other showing. */
+  /** version of the question as shown; the answer applies to that version only */
   version?: string | null;
 }
 
@@ -411,7 +411,7 @@ export interface KernelVariablesParams {
 export interface KnowledgeAddParams {
   path?: string | null;
   url?: string | null;
-  /** whose allowed folders count; the standard agent's where unset */
+  /** agent whose allowed folders apply; default: the agent marked `default` */
   agentId?: string | null;
 }
 
@@ -472,7 +472,7 @@ export interface KnowledgeProblem {
 }
 
 export interface KnowledgeRefreshParams {
-  /** everything where unset */
+  /** default: everything */
   itemId?: string | null;
 }
 
@@ -485,9 +485,9 @@ export interface KnowledgeResults {
 export interface KnowledgeSearchParams {
   query: string;
   limit?: number;
-  /** these, and what lies below them */
+  /** these folders and everything below them */
   paths?: Array<string> | null;
-  /** only what that agent may read; everything where unset */
+  /** only what this agent may read; default: everything */
   agentId?: string | null;
 }
 
@@ -535,26 +535,26 @@ export interface LocalModelInfo {
   title: string;
   bytes: number;
   licence: string;
-  /** how many it has, in words */
+  /** its parameter count, in words */
   parameters: string;
   contextTokens: number;
   state: "ready" | "missing" | "fetching" | "paused" | "failed";
   doneBytes: number;
-  /** bytes of free memory that it runs in */
+  /** free memory it needs, in bytes */
   leastMemory: number;
-  /** whether that much was free when it was looked */
+  /** whether that much was free when checked */
   fitsMemory: boolean;
-  /** the best one that fits; one of the list is */
+  /** the best one that fits; exactly one in the list */
   recommended: boolean;
   removable: boolean;
-  /** the file is everybody's who uses this installation */
+  /** the file is shared by everyone who uses this installation */
   shared: boolean;
-  /** where the bytes come from that come now */
+  /** the current download source */
   source?: string | null;
-  /** who else fetches it, where this server does not */
+  /** who is downloading it, if not this server */
   fetcher?: string | null;
   error?: string | null;
-  /** where the file is, once it is ready */
+  /** the file's path, once it is ready */
   path?: string | null;
 }
 
@@ -569,7 +569,7 @@ export interface LocalModelParams {
 
 export interface LocalModelsRemoveParams {
   id: string;
-  /** the file that is everybody's, too; refused without it */
+  /** also remove a shared file; refused without this */
   shared?: boolean;
 }
 
@@ -596,7 +596,7 @@ export interface MemoryDiff {
 export interface MemoryDiffParams {
   path: string;
   version: number;
-  /** another version; the file as it is now where unset */
+  /** another version; default: the current file */
   to?: number | null;
   agentId?: string | null;
 }
@@ -657,7 +657,7 @@ export interface MemoryFileList {
 }
 
 export interface MemoryFilesParams {
-  /** the standard agent where unset */
+  /** default: the agent marked `default` */
   agentId?: string | null;
 }
 
@@ -698,14 +698,14 @@ export interface MemoryProgress {
 export interface MemoryReadParams {
   path: string;
   agentId?: string | null;
-  /** the file as it is now where unset */
+  /** default: the current file */
   version?: number | null;
 }
 
 export interface MemoryRestoreParams {
   path: string;
   version: number;
-  /** checksum of the file as the person saw it; refused if it has changed */
+  /** checksum of the file as shown; refused if it has changed since */
   basedOn?: string | null;
   agentId?: string | null;
 }
@@ -727,7 +727,7 @@ export interface MemorySearchParams {
   query: string;
   agentId?: string | null;
   limit?: number;
-  /** memory.minScore where unset */
+  /** default: memory.minScore */
   minScore?: number | null;
   kinds?: Array<"memory" | "shared" | "fact"> | null;
   paths?: Array<string> | null;

@@ -79,11 +79,11 @@ class Skills:
         item = await self.library.get(name, agent_id)
         skill = item.skill
         if skill.kind == "tool":
-            raise ToolError(f"{name} holds tools for agents, and cannot be run itself.")
+            raise ToolError(f"{name} contains tools for agents and cannot be run itself.")
         if item.state != "ready":
             raise SkillNotReady(item.state, f"The skill {name} cannot be run. {item.reason}")
         if skill.tool is None:
-            raise ToolError(f"The skill {name} holds instructions, which are followed and not run.")
+            raise ToolError(f"The skill {name} contains instructions, which are followed, not run.")
         paths = self._agent(agent_id).paths
         checked = await asyncio.to_thread(checked_parameters, skill, given)
         if (place := marked(checked.given())) is not None:  # copied from a former run, whose record is redacted

@@ -301,7 +301,7 @@ async def test_undo_is_refused_after_a_change_by_hand_and_a_second_time(tmp_path
     file.write_text(f"{ours}- Mine\n", "utf-8")
     answer = await one.onyx.memory_notes.undo(key, note_id, "ada")
     assert not answer.ok
-    assert "has been changed since" in (answer.reason or "")
+    assert "has changed since" in (answer.reason or "")
     assert memory_of(one) == f"{ours}- Mine\n"
     file.write_text(ours, "utf-8")
     assert (await one.onyx.memory_notes.undo(key, note_id, "ada")).ok
