@@ -12,7 +12,7 @@ from onyx_jupyter.protocols import MemoryAuthor, SourceKind
 
 
 class MemorySearchParams(Wire):
-    """`kinds`, `paths` (prefixes), `since` and `until` say what may be found; everything where unset."""
+    """`kinds`, `paths` (prefixes), `since` and `until` limit what may be found; default: everything."""
 
     query: str = Field(min_length=1, max_length=1000)
     agent_id: str | None = None
