@@ -126,9 +126,9 @@ def test_an_empty_cell_has_none() -> None:
 PROBLEMS: dict[str, tuple[str, str]] = {
     "syntax": ("n = 1\nm = = 2", "line 2"),
     "magic": ("%matplotlib inline\nn = 1", "line 1"),
-    "several at once": ("a, b = 1, 2", "`a, b = 1, 2` is no parameter"),
+    "several at once": ("a, b = 1, 2", "`a, b = 1, 2` is not a parameter"),
     "a loop": ("n = 1\nfor i in range(3):\n    n += i", "line 2"),
-    "a call": ("print('x')", "`print('x')` is no parameter"),
+    "a call": ("print('x')", "`print('x')` is not a parameter"),
     "an unknown type": ("n: DataFrame = None", "`DataFrame`"),
     "a tuple of fixed length": ("n: tuple[int, str] = (1, 'a')", "tuple[int, str]"),
     "a default of another type": ("n: int = 'a'", "the default of `n`, 'a', is no int"),

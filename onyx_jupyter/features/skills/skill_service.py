@@ -58,7 +58,7 @@ class Skills:
         try:
             listed = await self.library.all(parts.config.id)
         except Exception:
-            log.exception("The skills of agent %s could not be looked up", parts.config.id)
+            log.exception("The skills of agent %s could not be listed", parts.config.id)
             return OfferedSkills()
         usable = [item for item in listed if item.usable and item.skill.kind != "tool"][:MAX_OFFERED]
         access = parts.config.tools
@@ -88,7 +88,7 @@ class Skills:
         checked = await asyncio.to_thread(checked_parameters, skill, given)
         if (place := marked(checked.given())) is not None:  # copied from a former run, whose record is redacted
             raise InvalidArguments(
-                f"`{place}` holds [redacted:…], the mark that stands where a secret was taken out. Give the value anew."
+                f"`{place}` holds [redacted:…], the mark left where a secret was removed. Enter the value again."
             )
         real = real_paths(skill, checked.given(), paths)
         cwd = paths.server_root if path is None else _folder(paths.resolve(path))
