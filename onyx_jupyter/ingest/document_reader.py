@@ -134,7 +134,7 @@ def _reason(ended: str) -> str:
 
 
 def _unavailable(why: str) -> str:
-    return f"The process that reads documents does not start: {why.rstrip('.')}. The server's log says more."
+    return f"The document reader could not be started: {why.rstrip('.')}. See the server log for details."
 
 
 def _document(answer: Mapping[str, Any]) -> ReadDocument:

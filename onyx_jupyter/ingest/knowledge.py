@@ -134,7 +134,7 @@ class DocumentKnowledge:
             return await self._added("url", self._around.parse_url(where), agent_id)
         real = await asyncio.to_thread(self._around.guard(agent_id).resolve, where)
         if not await asyncio.to_thread(real.exists):
-            raise NotFound(f"There is no file or folder {where!r}. Paths are as in JupyterLab's file browser.")
+            raise NotFound(f"There is no file or folder {where!r}. Give the path as in JupyterLab's file browser.")
         if await asyncio.to_thread(self._around.is_memory, real):
             raise PathNotAllowed(
                 f"{where!r} is an agent's memory, which only that agent searches, without adding it here."

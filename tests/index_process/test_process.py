@@ -146,7 +146,7 @@ async def test_the_process_that_is_killed_in_the_middle_of_a_search_leaves_an_an
         answer = await searching
         assert [one.path for one in answer.found] == ["MEMORY.md"]
         assert answer.note is not None
-        assert "for words alone" in answer.note
+        assert "by keyword only" in answer.note
         embeddings.purpose = None
         answer = await index.search("steeped tea", EVERYTHING)
         assert [(one.path, one.vector_score is not None) for one in answer.found] == [("MEMORY.md", True)]

@@ -235,7 +235,7 @@ async def test_where_no_reader_starts_the_documents_are_not_blamed(
         item = await desk.add()
     assert (item.state, list(item.problems)) == ("failed", [])
     assert item.problem is not None
-    assert item.problem.startswith("The process that reads documents does not start: ModuleNotFoundError")
+    assert item.problem.startswith("The document reader could not be started: ModuleNotFoundError")
     assert "failed to get the Python codec of the filesystem encoding" in caplog.text
     assert (await desk.refreshed()).state == "done"
     assert await desk.found("Barnacles") == ["b.md"]
