@@ -128,7 +128,7 @@ async def test_without_any_embedder_words_alone_are_left_and_that_is_said() -> N
     for source in (bench.ollama, bench.api, bench.local):
         source.away = f"{source.title} is away."
     assert await bench.current() is None
-    assert bench.choice.problem == "api is away. local is away. Only keyword search is used."
+    assert bench.choice.problem == "api is away. local is away. Only keywords are searched."
     assert await EmbedderChoice([], clock=bench.clock, redact=str).current() is None
 
 
@@ -148,7 +148,7 @@ async def test_a_failure_of_a_moment_changes_nobodys_vectors() -> None:
     with pytest.raises(EmbeddingError, match="broke off"):
         await bench.embed("a")
     assert await bench.current() == "ollama"
-    assert bench.choice.problem == "Ollama broke off. Until it answers again, only keyword search is used."
+    assert bench.choice.problem == "Ollama broke off. Until it answers again, only keywords are searched."
     bench.ollama.fail(None)
     calls = len(bench.ollama.embedder.calls)
     with pytest.raises(EmbeddingError, match=r"Onyx tries it again in 30 s\."):

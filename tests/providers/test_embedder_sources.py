@@ -133,7 +133,7 @@ async def test_a_running_ollama_is_preferred_and_its_end_leaves_words_for_the_mo
     with pytest.raises(EmbeddingError, match="no response"):
         await embeddings.embed(["text"], "query", identity=identity)
     assert await embeddings.current() == identity
-    assert "only keyword search is used" in str(embeddings.problem)
+    assert "only keywords are searched" in str(embeddings.problem)
     await embeddings.close()
 
 

@@ -84,11 +84,11 @@ class EmbedderChoice:
         if not self._has_looked or not self._standings:
             return None
         if self._chosen is not None and self._chosen.error is not None:
-            return f"{_told(self._chosen.error)} Until it answers again, only keyword search is used."
+            return f"{_told(self._chosen.error)} Until it answers again, only keywords are searched."
         missed = [one.error for one in self._better() if one.error is not None and one.source.expected]
         if not missed:
             return None
-        instead = f"{self._chosen.source.title} is used instead." if self._chosen else "Only keyword search is used."
+        instead = f"{self._chosen.source.title} is used instead." if self._chosen else "Only keywords are searched."
         return " ".join([*(_told(error) for error in missed), instead])
 
     async def close(self) -> None:
@@ -152,7 +152,7 @@ class EmbedderChoice:
                 self._choose(standing)
                 return
         if self._standings:
-            log.info("No embedder is available: only keyword search is used.")
+            log.info("No embedder is available: only keywords are searched.")
 
     def _look_around(self) -> None:
         """Starts checking the sources that are due, in the background."""
