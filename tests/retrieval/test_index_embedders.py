@@ -294,7 +294,7 @@ async def test_vectors_that_are_none_never_get_into_the_table(tmp_path: Path, sp
     candidates, note = await index.candidates("tea", 10, EVERYTHING)
     assert {(one.path, one.similarity) for one in candidates} == {("a.md", None), ("b.md", None)}
     assert note is not None
-    assert "fake/words made" in note
+    assert "fake/words returned" in note
     embedder.spoil = None
     assert {one.path for one in await found(index, "anything") if one.similarity is not None} == {"a.md"}
     await index.settled()

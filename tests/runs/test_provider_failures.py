@@ -93,7 +93,7 @@ async def test_the_pause_outlives_a_changed_configuration_and_ends_with_a_new_ad
     await configure(memory={"minScore": 0.5})
     name, data = await house.run(key)
     assert (name, data["code"], len(house.model.requests)) == ("chat.error", "unavailable", 3)
-    assert "tried again in 60 s" in data["hint"]
+    assert "tries it again in 60 s" in data["hint"]
     await configure(providers={"scripted": {"baseUrl": "http://127.0.0.1:1/v1"}})
     await house.run(key)
     assert len(house.model.requests) == 4

@@ -32,7 +32,7 @@ async def once(client, query, holds):
     async with asyncio.timeout(LIMIT_S):
         while True:
             answer = await client.ask("sessions.search", query=query)
-            if "still being read" not in answer.get("note", "") and holds(answer["results"]):
+            if "still being indexed" not in answer.get("note", "") and holds(answer["results"]):
                 return answer["results"]
 
 

@@ -60,7 +60,7 @@ async def test_what_is_too_large_or_of_no_known_kind_is_refused_with_what_to_do(
 
     large = (
         413,
-        "It has 51 MB, and more than 50 MB are not uploaded. Put it into the file browser and add it from there.",
+        "It is 51 MB; uploads are limited to 50 MB. Put it into the file browser and add it from there.",
     )
     assert await refused(upload("big.csv", bytes(51_000_000))) == large
     body = in_pieces()

@@ -96,7 +96,7 @@ def test_a_text_skill_is_read_with_its_files(shelf: Shelf) -> None:
 
 MALFORMED: dict[str, Any] = {
     "no json": ("{", "JSON cannot be parsed"),
-    "no object": ("[]", "no object"),
+    "no object": ("[]", "not an object"),
     "old format": (json.dumps({"nbformat": 3, "worksheets": [], "metadata": {}}), "format 3"),
     "no format": (json.dumps({"cells": []}), "does not give its notebook format"),
     "no cells": (json.dumps({"nbformat": 4, "metadata": {}}), "malformed"),
@@ -311,7 +311,7 @@ def test_what_is_too_long_to_be_shown_whole_cannot_be_used(shelf: Shelf) -> None
             if state == "untrusted":
                 assert "#" * length in item.skill.text or "x" * length in item.skill.text
             else:
-                assert "400,000 is the most" in (item.reason or "")
+                assert "the limit is 400,000" in (item.reason or "")
 
 
 def test_a_trust_file_that_is_damaged_trusts_nothing(shelf: Shelf) -> None:

@@ -117,7 +117,7 @@ async def test_trust_is_for_what_was_shown(place):
     await place.house.session()
     shown = (await place.listed()).skill.digest
     place.write("Goodbye")
-    with pytest.raises(InvalidRequest, match="changed meanwhile"):
+    with pytest.raises(InvalidRequest, match="changed in the meantime"):
         await place.house.onyx.skills.library.trust("hello.py", shown, "user:ada")
     await place.house.close()
 

@@ -321,7 +321,7 @@ async def test_a_history_that_cannot_be_read_keeps_nothing_from_being_remembered
     await until(lambda: notes_of(one))
     data = notes_of(one)[0]["data"]
     assert ([done["content"] for done in data["done"]], data["history"]) == ([APRIL["content"]], "")
-    assert "HISTORY.md cannot be added to" in data["refused"][-1]["why"]
+    assert "HISTORY.md could not be updated" in data["refused"][-1]["why"]
     assert one.onyx.consolidating.next_due()[1] is None, "nothing is tried again"
     assert (await one.onyx.memory_notes.undo(key, data["id"], "ada")).ok
     assert memory_of(one) == MEMORY
