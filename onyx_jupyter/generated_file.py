@@ -15,5 +15,5 @@ def write_or_check(target: Path, text: str, arguments: Sequence[str], module: st
         return 0
     if target.exists() and target.read_text(encoding="utf-8") == text:
         return 0
-    sys.stderr.write(f"{target} is not current: run python -m {module}\n")
+    sys.stderr.write(f"{target} is out of date: run python -m {module}\n")
     return 1

@@ -73,7 +73,7 @@ describe('the group of documents', () => {
         item('next', { state: 'waiting', total: 0 }),
         item('whole'),
         item('part', { problemCount: 2 }),
-        item('gone', { state: 'failed', problem: 'It is not there any more.' })
+        item('gone', { state: 'failed', problem: 'It no longer exists.' })
       ]
     });
     const words = rows().map(row => [...row.querySelectorAll('span')].map(span => span.textContent));
@@ -82,7 +82,7 @@ describe('the group of documents', () => {
       ['next', 'waiting', 'docs/next'],
       ['whole', '3 passages', 'docs/whole'],
       ['part', '2 problems', 'docs/part'],
-      ['gone', 'not read', 'It is not there any more.']
+      ['gone', 'not read', 'It no longer exists.']
     ]);
     expect(rows()[0].querySelector('progress')?.value).toBe(12);
   });

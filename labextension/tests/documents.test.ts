@@ -136,11 +136,11 @@ describe('files that are uploaded', () => {
   it('say why one is refused until that is dismissed, and the others go on', async () => {
     documents.addFiles([file('a'), file('b')]);
     await settle();
-    sent[0].fail(new Error('Files of the kind .a are not read.'));
+    sent[0].fail(new Error('Files of type .a are not read.'));
     await settle();
     sent[1].answer(item('b'));
     await settle();
-    expect(goingUp()).toEqual([['a', { reason: 'Files of the kind .a are not read.' }]]);
+    expect(goingUp()).toEqual([['a', { reason: 'Files of type .a are not read.' }]]);
     uploads.drop(idOf('a'));
     expect(goingUp()).toEqual([]);
   });

@@ -79,9 +79,9 @@ describe('the note of what was remembered', () => {
 
   it('says so where the server refuses or cannot be reached', async () => {
     await draw('memory', DATA);
-    request.mockRejectedValueOnce(new RequestError(-32000, 'This has been undone before.'));
+    request.mockRejectedValueOnce(new RequestError(-32000, 'This has already been undone.'));
     await click('memory-undo');
-    expect(part('memory-refused')!.textContent).toContain('This has been undone before.');
+    expect(part('memory-refused')!.textContent).toContain('This has already been undone.');
     request.mockRejectedValueOnce(new Error('closed'));
     await click('memory-undo');
     expect(part('memory-refused')!.textContent).toContain('no connection');
@@ -111,10 +111,10 @@ describe('what a summary proposes', () => {
   it('is accepted one by one, and says why not', async () => {
     await draw('compaction', { id: 'n', proposals, accepted: [0] });
     expect(host.querySelectorAll('[data-onyx=accept-proposal]').length).toBe(1);
-    request.mockResolvedValueOnce({ ok: false, reason: 'It was not remembered: it holds a secret.' });
+    request.mockResolvedValueOnce({ ok: false, reason: 'It was not remembered: it contains a secret.' });
     await click('accept-proposal');
     expect(request).toHaveBeenLastCalledWith('memory.accept', { sessionKey: 's', noteId: 'n', proposal: 1 });
-    expect(part('proposal-refused')!.textContent).toContain('it holds a secret');
+    expect(part('proposal-refused')!.textContent).toContain('it contains a secret');
   });
 
   it('of an older note is only shown', async () => {

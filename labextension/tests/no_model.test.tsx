@@ -34,7 +34,7 @@ vi.mock('@jupyterlab/ui-components', () => {
 vi.mock('@jupyterlab/rendermime', () => ({}));
 vi.mock('@jupyterlab/outputarea', () => ({}));
 
-const LINE = 'No model can answer yet. Download Big 1.5B (1.12 GB).';
+const LINE = 'No model is set up yet. Download Big 1.5B (1.12 GB).';
 const MODEL = localModel();
 const trans = nullTranslator.load('onyx_jupyter');
 const ui = { trans } as unknown as Ui;

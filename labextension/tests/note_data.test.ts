@@ -26,11 +26,11 @@ describe('what was remembered by itself', () => {
 
   it('is read with its state and its versions', () => {
     const data = { id: 'n', path: 'MEMORY.md', state: 'undone', done: [change], version: 3, before: 2 };
-    const refused = [{ operation: change, why: 'it holds a secret' }];
+    const refused = [{ operation: change, why: 'it contains a secret' }];
     const read = readMemory({ ...data, refused, history: '- then' })!;
     expect(read.isUndone).toBe(true);
     expect(read.done.map(one => one.content)).toEqual(['April']);
-    expect(read.refused.map(one => [one.change.content, one.why])).toEqual([['April', 'it holds a secret']]);
+    expect(read.refused.map(one => [one.change.content, one.why])).toEqual([['April', 'it contains a secret']]);
     expect([read.version, read.before, read.history]).toEqual([3, 2, '- then']);
   });
 

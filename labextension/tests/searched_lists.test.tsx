@@ -220,8 +220,8 @@ describe('the list of sessions', () => {
   });
 
   it('says beside what was found that words alone were searched', async () => {
-    await list({ sessions: [session], total: 1, searched: 'nest', note: 'Words alone were searched.' });
-    expect(said()).toBe('Words alone were searched.');
+    await list({ sessions: [session], total: 1, searched: 'nest', note: 'Only keywords were searched.' });
+    expect(said()).toBe('Only keywords were searched.');
   });
 
   it('opens with Enter what comes, and nothing more once the search has failed', async () => {

@@ -111,7 +111,7 @@ it('a refused answer is said, and what it was about is read again', async () => 
   peer.results['skills.answer'] = new Refusal(-32000, 'The disk is full.');
   await consent.trust('h1');
   expect(consent.problem).toBe('The disk is full.');
-  peer.results['skills.answer'] = new Refusal(-32602, '`hash`: the skill has changed meanwhile.');
+  peer.results['skills.answer'] = new Refusal(-32602, '`hash`: the skill has changed in the meantime.');
   peer.results['skills.question'] = open('h2');
   await consent.trust('h1');
   expect([consent.problem, text()]).toEqual([null, 'print("h2")']);

@@ -61,7 +61,7 @@ it('takes no answer while the connection is away', async () => {
 });
 
 it.each([
-  ['trusted', 'count Trusted. It starts.'],
+  ['trusted', 'count Trusted. Starting…'],
   ['declined', 'count Not trusted, so it was not run.'],
   ['expired', 'count No one answered in time, so it was not run.'],
   ['gone', 'count This question is no longer open. Run the cell again to be asked again.'],

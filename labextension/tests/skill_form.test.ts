@@ -44,14 +44,14 @@ describe('a form made from a parameters cell', () => {
 
   it('takes numbers as Python writes them, and says what is none', () => {
     expect(read(field({ type: 'integer' }), '1_000')).toEqual({ value: 1000 });
-    expect(read(field({ type: 'integer' }), '1.5')).toBe('Give a whole number.');
-    expect(read(field({ type: 'integer' }), '12a')).toBe('Give a number.');
+    expect(read(field({ type: 'integer' }), '1.5')).toBe('Enter a whole number.');
+    expect(read(field({ type: 'integer' }), '12a')).toBe('Enter a number.');
     expect(read(field({ type: 'number' }), '1e-9')).toEqual({ value: 1e-9 });
-    expect(read(field({ type: 'number' }), 'Infinity')).toBe('Give a number.');
+    expect(read(field({ type: 'number' }), 'Infinity')).toBe('Enter a number.');
     expect(read(field({ type: 'number', nullable: true, hasDefault: true, default: 1 }), '')).toEqual({
       value: null
     });
-    expect(read(field({ type: 'number', hasDefault: true, default: 1 }), '')).toBe('Give a value.');
+    expect(read(field({ type: 'number', hasDefault: true, default: 1 }), '')).toBe('Enter a value.');
   });
 
   it('runs nothing with the mark of a secret that was taken out of a former run', () => {
@@ -73,9 +73,9 @@ describe('a form made from a parameters cell', () => {
     expect(read(list, '["a, b"]')).toEqual({ value: ['a, b'] });
     expect(read(list, '["a"')).toMatch(/^This isn’t valid JSON/);
     expect(read(field({ type: 'array', itemType: 'integer' }), '1, 2')).toEqual({ value: [1, 2] });
-    expect(read(field({ type: 'array', itemType: 'integer' }), '1, x')).toBe('Give a number.');
+    expect(read(field({ type: 'array', itemType: 'integer' }), '1, x')).toBe('Enter a number.');
     expect(read(field({ type: 'object' }), '{"a": [1]}')).toEqual({ value: { a: [1] } });
-    expect(read(field({ type: 'object' }), '[1]')).toBe('Give an object, such as {"a": 1}.');
+    expect(read(field({ type: 'object' }), '[1]')).toBe('Enter an object, such as {"a": 1}.');
     expect(read(field({ type: 'any' }), 'word')).toEqual({ value: 'word' });
     expect(read(field({ type: 'any' }), '{"a":')).toMatch(/^This isn’t valid JSON/);
   });

@@ -92,9 +92,9 @@ const approval: ApprovalInfo = {
   details: {
     source: 'run()\u200b',
     path: 'a\u202e.ipynb',
-    sessionScope: 'only this once, because it holds characters that cannot be seen',
+    sessionScope: 'only this once, because it contains invisible characters',
     alwaysScope: null,
-    alwaysBlocked: 'it holds characters that cannot be seen',
+    alwaysBlocked: 'it contains invisible characters',
     cautions: ['secret', 'invisible']
   },
   expiresAt: '2999-01-01T00:00:00Z',

@@ -28,7 +28,7 @@ from onyx_jupyter.protocols import Compaction, ModelNote, ModelRequest
 _TRIES = 2
 _MARK_CHARS = 12
 _MOST_SUMMARY_TOKENS = 8192
-UNDER_WAY = "Summing up the older part of this conversation…"
+UNDER_WAY = "Summarizing the older part of this conversation…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,11 @@ class _Writer:
 
 def _in_words(before: int, after: int, proposals: int) -> str:
     text = (
-        "This conversation came close to what the model can read, so its older part was summed up for the model "
-        f"({before:,} → {after:,} tokens). Here you still see all of it."
+        "This conversation was close to filling the model's context window, so its older part was summarized for the "
+        "model "
+        f"({before:,} → {after:,} tokens). You still see all of it here."
     )
     if not proposals:
         return text
     things = f"{proposals} thing{'s' * (proposals > 1)}"
-    return f"{text} {things} might be worth remembering; nothing is written unless you say so."
+    return f"{text} {things} might be worth remembering. Nothing is saved unless you say so."

@@ -128,11 +128,11 @@ async def _cut(run: Run, room: Room, *, drop: bool) -> bool:
 def _in_words(before: Sequence[Block], after: Sequence[Block], model_id: str) -> str:
     dropped = {block.entry_id for block in before if not block.is_summary} - {block.entry_id for block in after}
     what = (
-        "its oldest part is left out of what the model sees, but for the beginnings of your own messages"
+        "the model doesn't see its oldest part, apart from the beginnings of your own messages"
         if dropped
-        else "the longest texts in it are shortened for the model to their beginning and end"
+        else "the model sees only the beginning and end of its longest texts"
     )
     return (
-        f"This conversation is longer than {model_id} can read: {what}. Here you still see all of it. "
-        "A model with a larger context window, or a new session, helps."
+        f"This conversation is longer than the context window of {model_id}: {what}. You still see all of it here. "
+        "Choose a model with a larger context window, or start a new session."
     )

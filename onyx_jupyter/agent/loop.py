@@ -184,7 +184,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
     finally:
         thoughts.end()
         await end_stream(stream)
-    raise ModelError("bad_response", f"The answer of {run.model.id} ended without an end mark.", hint="Try again.")
+    raise ModelError("bad_response", f"The answer of {run.model.id} was cut off before its end.", hint="Try again.")
 
 
 def _show(text: str, run: Run) -> None:

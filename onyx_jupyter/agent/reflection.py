@@ -9,7 +9,7 @@ IF_IT_STANDS = (
     f"If your answer stands as it is, answer with exactly {NO_REPLY}. Otherwise give, in full, the answer that shall "
     "count instead."
 )
-NOTE = "Onyx looks at its answer once more."
+NOTE = "Onyx is reviewing its answer."
 
 
 async def look_again(run: Run, answer: str) -> bool:

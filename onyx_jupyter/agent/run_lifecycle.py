@@ -46,8 +46,8 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
         await _end_with_error(run, error.code, run.redact(str(error)), error.hint)
     except Exception as error:
         log.exception("Run %s of session %s failed", run.run_id, run.session_key)
-        message = f"Something in Onyx went wrong ({type(error).__name__}). The server's log has the details."
-        await _end_with_error(run, "internal", message, "Try again; if it happens again, please report it.")
+        message = f"Onyx hit an internal error ({type(error).__name__}). See the server log for details."
+        await _end_with_error(run, "internal", message, "Try again. If it keeps happening, please report it.")
     else:
         await _end(run, "final", {}, ENDED_EARLY, ChatFinal(run.run_id, text, run.transcript.usage(run.run_id)))
 
@@ -86,7 +86,7 @@ async def _write_end(
     run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEvent
 ) -> None:
     """Saves what is still unsaved, then announces the end, even if the disk fails."""
-    log.info("The run ends: %s", outcome)
+    log.info("Run ended: %s", outcome)
     try:
         thought = run.take_thought()
         if run.text or thought:
@@ -97,7 +97,7 @@ async def _write_end(
             await record(call, unanswered, "aborted", run, {})
         await run.transcript.append_end(run.run_id, outcome, details)
     except OnyxError as error:
-        log.error("The end of run %s could not be written: %s", run.run_id, error)
+        log.error("The end of run %s could not be recorded: %s", run.run_id, error)
         if not isinstance(event, ChatError):
             event = ChatError(run.run_id, error.code, str(error), error.hint)
     run.emit(event)

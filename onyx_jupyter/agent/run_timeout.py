@@ -72,7 +72,8 @@ class RunTimeout:
 
     def _out_of_time(self) -> RunTimedOut:
         return RunTimedOut(
-            f"Onyx worked on this for {self._limit_s:g} s, as long as one answer may take.",
-            hint="Ask for it in smaller steps, or raise runtime.defaultTimeoutMs in onyx.json. Waiting for you and "
-            "running cells are not counted.",
+            f"Onyx reached the time limit of {self._limit_s:g} s for one answer.",
+            hint="Ask for it in smaller steps, or raise runtime.defaultTimeoutMs in onyx.json. Time spent waiting for "
+            "you "
+            "or running cells doesn't count.",
         )

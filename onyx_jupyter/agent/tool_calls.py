@@ -127,7 +127,7 @@ async def _done(call: ToolCall, repaired: RepairedCall, context: ToolContext, ru
 
 def _failure(name: str, error: Exception, run: Run) -> ToolResult:
     if not isinstance(error, OnyxError):
-        log.error("The tool %s failed in session %s", name, run.session_key, exc_info=error)
+        log.error("Tool %s failed in session %s", name, run.session_key, exc_info=error)
     return failed(name, error)
 
 

@@ -10,33 +10,33 @@ from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_at
 # Lines of an example have three spaces after the slashes, lines of text one.
 FIRST_FILE = """\
 // Onyx for Jupyter. JSON5: comments and trailing commas are fine, and an empty file works.
-// To use an example, take away the // in front of its lines. To have the file read anew: "Connect a model…" in the
+// To use an example, remove the // at the start of its lines. To reload the file, choose "Connect a model…" in the
 // model picker, then "Check again".
-// Every key: docs/configuration.md in the source.
+// All keys: docs/configuration.md in the source.
 {
-  // Which model answers: provider/model. Without this it is one that was downloaded to this machine ("Local models…").
-  // The list is for more: what answers where that model cannot, and tools or families of tools that it does not get.
+  // The model to use: provider/model. Default: a model downloaded to this machine ("Local models…").
+  // The list sets more: a fallback model, and tools or families of tools that the agent may not use.
   //   agents: {
   //     defaults: { model: "anthropic/claude-sonnet-4-5" },
   //     list: [{ id: "main", fallbackModel: "openai/gpt-5.2", tools: { deny: ["group:web"] } }],
   //   },
 
-  // Keys. A variable of the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, …) does as well.
-  // Any server that speaks OpenAI's protocol (vLLM, llama.cpp, a gateway) goes under a name of your own; its models are
-  // then myserver/<model>. toolMode: "json" is for models that cannot call tools themselves.
+  // API keys. Environment variables (ANTHROPIC_API_KEY, OPENAI_API_KEY, …) work too.
+  // Add any OpenAI-compatible server (vLLM, llama.cpp, a gateway) under a name of your own; its models are then
+  // myserver/<model>. toolMode: "json" is for models without tool calling.
   //   providers: {
   //     anthropic: { apiKey: "${ANTHROPIC_API_KEY}" },
   //     myserver: { baseUrl: "http://localhost:8000/v1", apiKey: "none", models: ["my-model"] },
   //   },
 
-  // Limits of one answer, with their defaults: questions to the model, milliseconds of work; and what a message does
-  // that you send meanwhile: "steer" joins the work, "followup" waits, "interrupt" stops it.
+  // Limits for one answer, with their defaults: model calls and milliseconds. whenBusy is what a message does that you
+  // send during an answer: "steer" joins it, "followup" waits for it, "interrupt" stops it.
   //   runtime: { maxTurns: 20, defaultTimeoutMs: 300000, whenBusy: "steer" },
 
-  // How long you have to answer when Onyx asks (30 minutes); then it is a no.
+  // How long you have to answer an approval (30 minutes); after that it is denied.
   //   security: { approvalTimeoutMs: 1800000 },
 
-  // Milliseconds for a shell command, and where the web is searched: a SearXNG server or the Brave Search API.
+  // Milliseconds for a shell command, and the web search backend: a SearXNG server or the Brave Search API.
   //   tools: {
   //     timeout: 120000,
   //     web: { searxngUrl: "http://localhost:8888", braveApiKey: "${BRAVE_API_KEY}" },

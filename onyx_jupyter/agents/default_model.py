@@ -43,10 +43,10 @@ class DefaultModel:
 
     def missing(self) -> ModelError:
         """The error that says in one line what works without a model, and how to get one."""
-        ways = ["search", "run skills by form", "connect a provider and choose its model"]
+        ways = ["search", "run skills from their forms", "connect a provider and choose a model"]
         if self._recommended is not None:
             ways.append(f"download {_with_size(self._recommended)}")
-        line = f"No model can answer yet: {', '.join(ways[:-1])}, or {ways[-1]}."
+        line = f"No model is set up yet. You can {', '.join(ways[:-1])}, or {ways[-1]}."
         return ModelError("no_model", line, permanent=True)
 
 

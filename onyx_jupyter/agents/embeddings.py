@@ -78,7 +78,7 @@ class ConfiguredEmbeddings:
         closing = (*self._closing, *(one.choice.close() for one in opened))
         for failure in await asyncio.gather(*closing, return_exceptions=True):
             if isinstance(failure, Exception):
-                log.warning("An embedder did not close properly: %s", failure)
+                log.warning("An embedder could not be closed: %s", failure)
 
     @contextmanager
     def _using(self) -> Iterator[EmbedderChoice]:

@@ -55,7 +55,7 @@ class Settings:
         agent = self.config.agent(agent_id)
         if agent is None:
             known = ", ".join(item.id for item in self.config.agents.items)
-            raise NotFound(f"There is no agent {agent_id!r}. There are: {known}.")
+            raise NotFound(f"There is no agent {agent_id!r}. Agents: {known}.")
         return agent
 
 
@@ -87,7 +87,7 @@ def load_settings(
         loaded = load(home.config_file, environment, with_sections(sections or {}))
         config, warnings = loaded.config, loaded.warnings
     except ConfigError as problem:
-        log.error("%s Until it is right, nothing runs unasked, and what was denied stays denied.", problem)
+        log.error("%s Until this is corrected, every change asks for approval, and denied tools stay denied.", problem)
         error, raw = problem, readable(home.config_file, environment)
         last_good = before.last_good if before and before.last_good else _read_last_good(home.last_good_file)
         config = strictest(last_good, raw)
@@ -139,7 +139,7 @@ def _read_last_good(path: Path) -> Config | None:
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
-        log.error("%s cannot be used, so what was denied before is not known: %s", path, error)
+        log.error("%s cannot be read, so the earlier restrictions are unknown: %s", path, error)
         return None
 
 
@@ -151,7 +151,7 @@ def _write_last_good(path: Path, last_good: Config) -> None:
         if not path.exists() or path.read_text("utf-8") != text:
             write_text_atomically(path, text)
     except (OSError, UnicodeDecodeError, StorageError) as error:
-        log.error("What the configuration restricts could not be kept for the time of an error in it: %s", error)
+        log.error("The configuration's restrictions could not be saved for use while the file has an error: %s", error)
 
 
 def _configured_secrets(config: Config) -> dict[str, str]:

@@ -25,7 +25,7 @@ from onyx_jupyter.toolsets.wrappers import WithFamily
 
 log = logging.getLogger(__name__)
 _MODULES = "onyx_tool_file"
-_HOW_TO_TRUST = "Read it under Skills in the sidebar and trust it there"
+_HOW_TO_TRUST = "Review it under Skills in the sidebar and trust it there"
 
 
 class ToolFiles:
@@ -41,7 +41,7 @@ class ToolFiles:
         try:
             files = await self._listed(agent_id)
         except Exception:
-            log.exception("The files of tools of agent %s could not be looked up", agent_id)
+            log.exception("The tool files of agent %s could not be listed", agent_id)
             return []
         return [WithFamily(_ToolFile(item, self), WORKSPACE) for item in files]
 
@@ -69,7 +69,7 @@ class _ToolFile:
 
     async def tools(self, context: ToolsetContext) -> Sequence[Tool[Any]]:
         if self._item.state == "untrusted" or not self._item.trusted:
-            raise ToolError(f"{self._item.reason or 'Nobody has trusted it yet.'} {_HOW_TO_TRUST}")
+            raise ToolError(f"{self._item.reason or 'It has not been trusted yet.'} {_HOW_TO_TRUST}")
         if self._item.state != "ready":
             raise ToolError(self._item.reason or self._item.state)
         return await self._files.load(self._item.skill)
@@ -88,8 +88,8 @@ def _run(skill: Skill) -> Sequence[Tool[Any]]:
     try:
         exec(code, module.__dict__)  # noqa: S102  # nosec B102 - a person has read this very text and trusts it
     except SystemExit as error:  # how a script exits; it would end the server
-        raise ImportError("it ends the program when it is imported") from error
+        raise ImportError("importing it exits the program") from error
     tools = [value for value in vars(module).values() if isinstance(value, Tool)]
     if not tools:
-        raise ToolError("There is no tool in it. Put @tool above a function; docs/tools-of-your-own.md shows how")
+        raise ToolError("It defines no tool. Put @tool above a function; see docs/tools-of-your-own.md")
     return tools

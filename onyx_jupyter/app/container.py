@@ -26,7 +26,7 @@ T = TypeVar("T")
 START_S = 30.0
 """How long a non-essential feature may delay those after it."""
 END_OF_START_S = 3.0
-IN_THE_LOG = "The server's log says more. What it does is missing until the server starts anew; all else works."
+IN_THE_LOG = "See the server log. This feature is unavailable until the server is restarted; everything else works."
 
 
 class Container:
@@ -70,13 +70,13 @@ class Container:
         """Begins what only one server must do, now that this server is the one."""
         for feature, built in self._features.values():
             if feature.name in self._started:
-                await self._try(feature, "begin what it does alone", built.begin_as_owner)
+                await self._try(feature, "start its background work", built.begin_as_owner)
 
     async def warm(self) -> None:
         """Starts the features, and loads what the first answer will need, one feature at a time."""
         await self.start()
         for feature, built in self._in_use():
-            await self._try(feature, "be warmed up", built.warm)  # on failure it is loaded when needed
+            await self._try(feature, "warm up", built.warm)  # on failure it is loaded when needed
 
     async def close(self) -> None:
         """Ends all work, the last feature's first. A feature that fails to end does not block the rest."""
@@ -97,7 +97,7 @@ class Container:
             try:
                 found |= await built.health()
             except Exception as error:  # the others are still reported
-                log.exception("How %s is cannot be told", feature.name)
+                log.exception("The health of %s could not be checked", feature.name)
                 found[feature.name] = _failed(feature.name, _reason(error))
         return found | {name: _failed(name, why) for name, why in self.problems.items()}
 
@@ -105,7 +105,7 @@ class Container:
         """Raises: FeatureUnavailable if the feature that answers it has failed."""
         name = self._feature_of[operation.name]
         if name in self.problems:
-            raise FeatureUnavailable(f"{operation.name} cannot be answered: {self.problems[name]}.", hint=IN_THE_LOG)
+            raise FeatureUnavailable(f"{operation.name} is not available: {self.problems[name]}.", hint=IN_THE_LOG)
 
     def toolsets(self) -> Sequence[Toolset]:
         """See `Contributions`, as for the methods below."""
@@ -121,14 +121,14 @@ class Container:
 
     async def prepare(self) -> None:
         for feature, built in self._in_use():
-            await self._try(feature, "be prepared", built.prepare)
+            await self._try(feature, "prepare", built.prepare)
 
     def catch_up(self) -> None:
         for feature, built in self._in_use():
             try:
                 built.catch_up()
             except Exception:  # the message is still sent
-                log.exception("%s could not follow what there is to be found", feature.name)
+                log.exception("%s could not update its index", feature.name)
 
     def settings(self) -> Mapping[str, type[BaseModel]]:
         return {feature.name: feature.settings for feature in self._declared if feature.settings}
@@ -158,10 +158,10 @@ class Container:
             built = feature.make(self.parts)
             if built.parts.keys() != set(feature.provides):
                 names = ", ".join(sorted(key.name for key in built.parts.keys() ^ set(feature.provides)))
-                raise ValueError(f"What it provides and what it declares differ: {names}")
+                raise ValueError(f"What it provides and what it declares differ in: {names}")
         except Exception as error:
             if feature.essential:
-                raise ValueError(f"The feature {feature.name} cannot be made: {error}") from error
+                raise ValueError(f"The feature {feature.name} could not be created: {error}") from error
             self._fail(feature, error)
             for key in feature.provides:
                 self.parts.miss(key, f"{feature.name} failed")
@@ -194,9 +194,9 @@ class Container:
 
     def _fail(self, feature: Feature, error: Exception) -> None:
         if isinstance(error, OnyxError):
-            log.error("The feature %s does not work: %s", feature.name, error)
+            log.error("The feature %s failed: %s", feature.name, error)
         else:
-            log.error("The feature %s does not work", feature.name, exc_info=error)
+            log.error("The feature %s failed", feature.name, exc_info=error)
         self.problems[feature.name] = _reason(error)
 
 
@@ -217,11 +217,13 @@ def in_order(features: Iterable[Feature], given: Iterable[Key[Any]]) -> list[Fea
     provided, names = set(given), set[str]()
     for feature in waiting:
         if feature.name in names:
-            raise ValueError(f"Two features are called {feature.name!r}. Give one of them another name.")
+            raise ValueError(f"Two features are named {feature.name!r}. Rename one of them.")
         names.add(feature.name)
         for key in feature.provides:
             if key in provided:
-                raise ValueError(f"The feature {feature.name} provides {key.name}, which is there already.")
+                raise ValueError(
+                    f"The feature {feature.name} provides {key.name}, which another feature already provides."
+                )
             provided.add(key)
     ready, ordered = set(given), list[Feature]()
 

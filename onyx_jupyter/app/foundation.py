@@ -116,10 +116,10 @@ async def _audit_component(audit_log: AuditLog, path: Path) -> Components:
     except StorageError as error:
         return {"audit": {"ok": False, "message": str(error)} | ({"hint": error.hint} if error.hint else {})}
     if verified.broken is None:
-        message = f"{path.name}: {verified.entries} entries, as they were written."
+        message = f"{path.name}: {verified.entries} entries, unchanged."
         return {"audit": {"ok": True, "message": message}}
     where = f"{path.name}, line {verified.broken.line}: {verified.broken.reason}."
-    hint = f"Keep a copy of it. To begin a new one, stop the server and move {path.stem}.* out of {path.parent}."
+    hint = f"Keep a copy of it. To start a new one, stop the server and move {path.stem}.* out of {path.parent}."
     return {"audit": {"ok": False, "message": where, "hint": hint}}
 
 

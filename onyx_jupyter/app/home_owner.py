@@ -54,7 +54,7 @@ class HomeOwner:
                     await self._begin()
                     return
                 if not self._looked.is_set():
-                    log.info("Another server has this home: it does what must be done once.")
+                    log.info("Another server uses this home and does its background work.")
                     self._looked.set()
                 await asyncio.sleep(self._look_s)
         finally:
@@ -66,6 +66,6 @@ class HomeOwner:
         except Timeout:
             return False
         except OSError as error:  # a home that cannot be written to has no owner; it is reported elsewhere
-            log.debug("The home's lock cannot be taken: %s", error)
+            log.debug("The lock of the home could not be acquired: %s", error)
             return False
         return True

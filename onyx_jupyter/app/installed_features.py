@@ -24,10 +24,10 @@ def with_installed(ours: Sequence[Feature]) -> tuple[list[Feature], dict[str, st
         try:
             feature = point.load()
             if not isinstance(feature, Feature):
-                raise TypeError(f"{point.value} is no onyx_jupyter.operations.feature.Feature")
+                raise TypeError(f"{point.value} is not an onyx_jupyter.operations.feature.Feature")
             _check([*features, feature])
         except (Exception, SystemExit) as error:  # importing a third-party package may raise anything
-            log.exception("The feature %s of an installed package cannot be used", point.name)
+            log.exception("The feature %s of an installed package could not be loaded", point.name)
             failed[point.name] = str(error).rstrip(".") or type(error).__name__
         else:
             features.append(feature)
@@ -44,7 +44,7 @@ def _check(features: Sequence[Feature]) -> None:
         ("tools", [tool.name for toolset in _fixed(features) for tool in toolset.given]),
     ):
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"Two {what} are called {twice!r}. Give one of them another name.")
+            raise ValueError(f"Two {what} are named {twice!r}. Rename one of them.")
 
 
 def _fixed(features: Sequence[Feature]) -> list[FixedToolset]:

@@ -12,7 +12,7 @@ from onyx_jupyter.errors import ConfigError, InvalidRequest
 
 SETTING = "c.OnyxApp.ceiling"
 NOT_HERE = "Not allowed on this server"
-NOTHING_ALWAYS = "nothing can be allowed always on this server"
+NOTHING_ALWAYS = "this server does not allow “Always”"
 Mode = Literal["ask", "agent", "auto"]
 STRICTEST_FIRST: tuple[Mode, ...] = ("ask", "agent", "auto")
 _PROVIDER = re.compile(r"https?://[^/\s]+\S*|[^\s/:]+")
@@ -21,21 +21,23 @@ _PROVIDER = re.compile(r"https?://[^/\s]+\S*|[^\s/:]+")
 class Ceiling(Section):
     """Without a key nothing is forbidden."""
 
-    deny: list[str] = Field(default_factory=list, description="tools and families that nobody has, as in `tools.deny`")
+    deny: list[str] = Field(
+        default_factory=list, description="tools and families that nobody may use, as in `tools.deny`"
+    )
     modes: list[Mode] = Field(
-        default_factory=lambda: list(STRICTEST_FIRST), description="modes that can be chosen; `ask` is always one"
+        default_factory=lambda: list(STRICTEST_FIRST), description="modes that users may choose; must include `ask`"
     )
     providers: list[str] | None = Field(
         default=None,
-        description="whose models are used: a name at its usual address, or where a `baseUrl` begins; all where unset",
+        description="allowed providers: a name (at its usual address) or the start of a `baseUrl`; default: all",
     )
-    allow_always: StrictBool = Field(default=True, description="false: nothing is allowed always, each time is asked")
+    allow_always: StrictBool = Field(default=True, description="false: “Always” is not offered, so Onyx asks each time")
 
     @field_validator("modes")
     @classmethod
     def _can_ask(cls, modes: list[Mode]) -> list[Mode]:
         if "ask" not in modes:
-            raise ValueError("'ask' has to be among them, since nothing is stricter")
+            raise ValueError("it must include 'ask', the strictest mode")
         return modes
 
     @field_validator("providers")
@@ -43,7 +45,7 @@ class Ceiling(Section):
     def _are_names_or_addresses(cls, providers: list[str] | None) -> list[str] | None:
         for one in providers or ():
             if not _PROVIDER.fullmatch(one):
-                raise ValueError(f"{one!r} is neither a provider's name (ollama) nor an address (https://…)")
+                raise ValueError(f"{one!r} is neither a provider name (ollama) nor a URL (https://…)")
         return providers
 
     def mode(self, wished: Mode) -> Mode:
@@ -87,7 +89,7 @@ def read_ceiling(value: object) -> Ceiling:
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         known = ", ".join(str(field.alias) for field in Ceiling.model_fields.values())
-        raise ConfigError(f"{SETTING}: there is no key {key!r}. Known here: {known}.", key=key)
+        raise ConfigError(f"{SETTING}: unknown key {key!r}. Known here: {known}.", key=key)
     reason = problem["msg"].removeprefix("Value error, ")
     raise ConfigError(f"{SETTING}: {key} is {problem['input']!r}: {reason[0].lower()}{reason[1:]}.", key=key)
 

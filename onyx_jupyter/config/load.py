@@ -53,7 +53,7 @@ def load(path: Path, environment: Mapping[str, str] = os.environ, schema: type[C
     """
     document = _read(path)
     if not isinstance(document.value, dict):
-        raise ConfigError(f"{path} must hold an object ({{…}}), not a {type(document.value).__name__}.", line=1)
+        raise ConfigError(f"{path} must contain an object ({{…}}), not a {type(document.value).__name__}.", line=1)
     raw = _expanded(document.value, (), document, path, environment)
     variables = {}
     for name in sorted(environment):
@@ -64,7 +64,7 @@ def load(path: Path, environment: Mapping[str, str] = os.environ, schema: type[C
     warnings = []
     for name in of_no_feature(raw, [*_known_keys(schema, ())]):
         where = f"{path}{_at(document.line_of((name,)))}"
-        warnings.append(f"{where}: the section {name!r} has no effect, since no feature of that name is installed.")
+        warnings.append(f"{where}: the section {name!r} has no effect because no feature with that name is installed.")
         del raw[name]
     try:
         return Loaded(schema.model_validate(raw), tuple(warnings))
@@ -123,7 +123,7 @@ def _read(path: Path) -> json5_lines.Document:
     try:
         return json5_lines.parse(text)
     except RecursionError as error:
-        raise ConfigError(f"{path} is nested too deeply to be a configuration.") from error
+        raise ConfigError(f"{path} is nested too deeply.") from error
     except ValueError as error:
         found = _LINE_IN_MESSAGE.search(str(error))
         line = int(found.group(1)) if found else None
@@ -162,7 +162,7 @@ def _key_path(variable: str, raw: Mapping[str, Any], whole: type[Config]) -> tup
             info = fields.get(part.lower())
             if info is None:
                 known = ", ".join(sorted(str(field.alias) for field in fields.values()))
-                raise ConfigError(f"{variable}: there is no key {part!r} here, only {known}.", key=variable)
+                raise ConfigError(f"{variable}: unknown key {part!r}. Known keys: {known}.", key=variable)
             path.append(str(info.alias))
             schema = info.annotation
         elif get_origin(schema) is list:
@@ -174,7 +174,7 @@ def _key_path(variable: str, raw: Mapping[str, Any], whole: type[Config]) -> tup
             path.append(_existing_name(part, raw, path))
             schema = get_args(schema)[1]
         else:
-            raise ConfigError(f"{variable}: {_dotted(tuple(path))} holds a value, nothing below it.", key=variable)
+            raise ConfigError(f"{variable}: {_dotted(tuple(path))} is a value and has no keys below it.", key=variable)
     return tuple(path), schema
 
 
@@ -230,7 +230,7 @@ def _config_error(
     line = None if variable else document.line_of(key_path)
     where = f"{variable} (environment)" if variable else f"{path}{_at(line)}"
     if error["type"] == "extra_forbidden":
-        return ConfigError(f"{where}: there is no key {key!r}.{_suggestion(key_path, schema)}", key=key, line=line)
+        return ConfigError(f"{where}: unknown key {key!r}.{_suggestion(key_path, schema)}", key=key, line=line)
     shown = "the value" if _may_be_secret(key_path) else _shown(error["input"])
     subject = (f"{key}: " if error["type"] == "value_error" else f"{key} is {shown}: ") if key else ""
     return ConfigError(f"{where}: {subject}{_reason(error)}.", key=key, line=line)

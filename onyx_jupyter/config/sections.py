@@ -21,7 +21,7 @@ def with_sections(sections: Mapping[str, type[BaseModel]]) -> type[Config]:
     if not sections:
         return Config
     if taken := Config.model_fields.keys() & sections.keys():
-        raise ValueError(f"The configuration has a section {min(taken)!r} already. Give the feature another name.")
+        raise ValueError(f"The configuration already has a section {min(taken)!r}. Give the feature another name.")
     fields: dict[str, Any] = {name: (model, Field(default_factory=model)) for name, model in sections.items()}
     return create_model("Config", __base__=Config, **fields)
 

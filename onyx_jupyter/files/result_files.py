@@ -71,7 +71,7 @@ class ResultFiles:
         try:
             await asyncio.to_thread(write)
         except (OSError, PathNotAllowed) as error:
-            log.warning("A long result could not be kept in %s: %s", self._folder, error)
+            log.warning("A long result could not be saved in %s: %s", self._folder, error)
             return None
         return self.path(call_id)
 
@@ -98,7 +98,7 @@ class ResultFiles:
                             facts = entry.stat(follow_symlinks=False)
                             found.append((facts.st_mtime, facts.st_size, folder.path, entry.name))
         except OSError as error:
-            log.warning("The old results in %s could not be gone through: %s", self._root, error)
+            log.warning("The old results in %s could not be listed: %s", self._root, error)
         return found
 
     def _remove(self, folder: Path, name: str) -> None:
@@ -106,7 +106,7 @@ class ResultFiles:
             with self._paths.folder(folder) as opened:
                 opened.remove(name)
         except OSError as error:
-            log.warning("%s could not be removed: %s", folder / name, error)
+            log.warning("%s could not be deleted: %s", folder / name, error)
 
 
 def _cut(result: ToolResult, max_chars: int, kept_in: str | None) -> str:

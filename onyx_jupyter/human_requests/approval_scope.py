@@ -72,7 +72,7 @@ def _why_inexact(exactly: ExactScope) -> str:
             return str(error)
         except Exception:  # as above
             log.exception("A shell command could not be parsed")
-            return "it cannot be read with certainty"
+            return "it cannot be parsed reliably"
     return ""
 
 
@@ -88,7 +88,7 @@ def _shell_scope(command: str, bound: Mapping[str, Any]) -> Scope:
         return blocked(str(error))
     except Exception:  # a parser that fails must never bypass the approval
         log.exception("A shell command could not be parsed")
-        return blocked("it cannot be read with certainty")
+        return blocked("it cannot be parsed reliably")
     cwd = str(bound["facts"].get("cwd", ""))
     items = {_segment_item(segment, cwd, bound): None for segment in segments}
     commands = " and ".join(f"`{text}`" for text in dict.fromkeys(segment.text for segment in segments))

@@ -25,7 +25,7 @@ from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
 
 Reach = Literal["once", "session", "always"]
-CLOSING_HINT = "Answer when the server is back."
+CLOSING_HINT = "Answer when the server is running again."
 CHANGED = "what it would do has changed since it was asked"
 _SAID = frozenset({"why"})  # the agent's words, which are lost at a restart
 TOO_LATE = "Nobody answered in time, so it was not done."
@@ -173,10 +173,10 @@ class ApprovalBroker:
         """
         pending = self._room.open(approval_id).request
         if version not in (None, pending.request.version):
-            message = "`version`: the question is shown anew since then. Please look at it again. Nothing was run."
+            message = "`version`: the request has changed since it was shown. Please review it again. Nothing was run."
             raise InvalidRequest(message, field="version")
         if reach == "always" and pending.scope.blocked is not None:
-            reason = f"This cannot be allowed always, because {pending.scope.blocked}."
+            reason = f"“Always” is not available, because {pending.scope.blocked}."
             raise InvalidRequest(f"`scope`: {reason} Nothing was run.", field="scope")
         if reach == "session" and not pending.scope.session_keys:
             reach = "once"
@@ -278,7 +278,9 @@ class ApprovalBroker:
         try:
             await self._grants.add(grants)
         except StorageError as error:
-            raise StorageError(f"It was allowed this once, but not for always. {error}", hint=error.hint) from error
+            raise StorageError(
+                f"It was allowed this once, but “Always” could not be saved. {error}", hint=error.hint
+            ) from error
 
 
 def _reach_words(scope: Scope) -> dict[str, Any]:
@@ -296,11 +298,11 @@ def _refusal(approval_id: str, why: Refusal) -> OnyxError:
         case "unknown":
             return NotFound(f"There is no open approval {approval_id!r}.")
         case "answered":
-            return AlreadyResolved("This approval was already answered.", hint="Nothing more is needed.")
+            return AlreadyResolved("This approval has already been answered.", hint="There is nothing left to do.")
         case "late":
-            return AlreadyResolved("The time for this approval was over, so it was not done.", hint="Ask for it anew.")
+            return AlreadyResolved("This approval timed out, so the action was not done.", hint="Ask for it again.")
         case "unsaved":
-            message = "Your answer could not be saved before the time was over, so it was not done."
-            return AlreadyResolved(message, hint="Ask for it anew.")
+            message = "Your answer could not be saved before the approval timed out, so the action was not done."
+            return AlreadyResolved(message, hint="Ask for it again.")
         case "closing":
-            return OnyxError("Onyx is closing on this server, so nothing was done.", hint=CLOSING_HINT)
+            return OnyxError("Onyx is shutting down, so nothing was done.", hint=CLOSING_HINT)

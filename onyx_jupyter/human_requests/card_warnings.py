@@ -17,8 +17,8 @@ from onyx_jupyter.security.visible_characters import kinds_in
 
 Caution = Literal["secret", "invisible", "look_alike"]
 Redact = Callable[[Any], Any]
-SECRET = "it holds what looks like a secret"
-UNSEEN = "it holds characters that cannot be seen"
+SECRET = "it contains what looks like a secret"
+UNSEEN = "it contains invisible characters"
 
 
 def cautions_of(call: ToolCall, preview: ToolPreview, redact: Redact) -> Sequence[Caution]:

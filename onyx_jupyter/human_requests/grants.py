@@ -77,7 +77,7 @@ class GrantStore:
         try:
             granted = {grant.digest: grant for grant in await self.list() if grant.agent_id == agent_id}
         except StorageError as error:
-            log.error("No grant counts: %s", error)
+            log.error("No grants are in effect: %s", error)
             return None
         found = [granted.get(digest) for digest in digests]
         grants = [grant for grant in found if grant is not None]
@@ -102,7 +102,9 @@ class GrantStore:
 
         await asyncio.to_thread(self._change, without)
         if not revoked:
-            raise NotFound(f"There is no grant {grant_id!r}. It may have been revoked before; grants.list shows all.")
+            raise NotFound(
+                f"There is no grant {grant_id!r}. It may have been revoked already; grants.list shows all grants."
+            )
         self._on_change()
         return revoked[0]
 
@@ -115,7 +117,7 @@ class GrantStore:
         damaged = sorted(path.name for path in self._path.parent.glob(f"{self._path.name}.damaged*"))
         if not damaged:
             return None
-        return f"{self._path.name} was damaged and is put aside as {damaged[-1]}: what it allowed is asked again."
+        return f"{self._path.name} was damaged and was moved to {damaged[-1]}. Onyx asks again for what it allowed."
 
     def _change(self, change: Callable[[Sequence[Grant]], Sequence[Grant]]) -> None:
         with self._lock.held():
@@ -158,14 +160,14 @@ class GrantStore:
 
     def _put_aside(self, problem: str) -> None:
         """Renames the file to the first free name beside it, so that its contents can be inspected."""
-        with self._lock.held(), disk_errors("put aside", self._path):
+        with self._lock.held(), disk_errors("move aside", self._path):
             try:
                 _GrantsFile.model_validate_json(self._text())
             except ValidationError:
                 names = (f"{self._path.name}.damaged{number or ''}" for number in range(10_000))
                 aside = next(path for path in map(self._path.with_name, names) if not path.exists())
                 self._path.rename(aside)
-                log.error("%s is damaged (%s): nothing is allowed always. Put aside as %s", self._path, problem, aside)
+                log.error("%s is damaged (%s), so no grants are in effect. Moved to %s", self._path, problem, aside)
 
 
 def _new_ones(old: Sequence[Grant], grants: Sequence[Grant]) -> list[Grant]:

@@ -179,7 +179,7 @@ class PendingRequests(Generic[Request, Answer]):
             await waiting.note(*waiting.ended)
         except Exception as error:
             refused = error if isinstance(error, OnyxError) else None
-            log.error("The end of question %s could not be written: %s", waiting.id, error, exc_info=refused is None)
+            log.error("The end of question %s could not be recorded: %s", waiting.id, error, exc_info=refused is None)
             return refused
         return None
 

@@ -78,7 +78,7 @@ class Policy:
         grants = await self._grants.covering(agent_id, missing) if self._allow_always else None
         if grants:
             ids = ",".join(dict.fromkeys(grant.id for grant in grants))
-            return PolicyDecision("allow", f"grant:{ids}", "allowed always")
+            return PolicyDecision("allow", f"grant:{ids}", "always allowed")
         if auto:
             return PolicyDecision("allow", AUTO, "allowed in Auto mode")
         return PolicyDecision(

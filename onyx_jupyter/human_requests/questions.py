@@ -128,11 +128,11 @@ def _refusal(question_id: str, why: Refusal) -> OnyxError:
         case "unknown":
             return NotFound(f"There is no open question {question_id!r}.")
         case "answered":
-            return AlreadyResolved("This question was already answered.", hint="Nothing more is needed.")
+            return AlreadyResolved("This question has already been answered.", hint="There is nothing left to do.")
         case "late":
-            return AlreadyResolved("The time for this question was over.", hint="Send your answer as a message.")
+            return AlreadyResolved("This question timed out.", hint="Send your answer as a message.")
         case "unsaved":
-            message = "Your answer could not be saved before the time for this question was over."
+            message = "Your answer could not be saved before the question timed out."
             return AlreadyResolved(message, hint="Send your answer as a message.")
         case "closing":
-            return OnyxError("Onyx is closing on this server.", hint="Answer when the server is back.")
+            return OnyxError("Onyx is shutting down.", hint="Answer when the server is running again.")

@@ -31,32 +31,32 @@ _REASONS = {
     "heredoc_redirect": "it redirects input or output",
     "redirected_statement": "it redirects input or output",
     "|&": "it redirects input or output",
-    "&": "it leaves something running in the background",
+    "&": "it leaves a process running in the background",
     "simple_expansion": "it uses a variable",
     "expansion": "it uses a variable",
     "arithmetic_expansion": "it uses a variable",
     "$": "it uses a variable",
-    "ansi_c_string": "it holds text in a form that the shell rewrites",
-    "translated_string": "it holds text in a form that the shell rewrites",
+    "ansi_c_string": "it contains a kind of quoting that the shell rewrites",
+    "translated_string": "it contains a kind of quoting that the shell rewrites",
     "variable_assignment": "it sets a variable",
     "variable_assignments": "it sets a variable",
     "declaration_command": "it sets a variable",
     "unset_command": "it sets a variable",
-    "comment": "it holds a comment",
+    "comment": "it contains a comment",
     "function_definition": "it defines a function",
-    "negated_command": "it is a control structure",
-    "test_command": "it is a control structure",
-    "subshell": "it is a control structure",
-    "compound_statement": "it is a control structure",
-    "if_statement": "it is a control structure",
-    "for_statement": "it is a control structure",
-    "c_style_for_statement": "it is a control structure",
-    "while_statement": "it is a control structure",
-    "case_statement": "it is a control structure",
-    "brace_expression": "it holds a pattern that the shell expands",
-    "extglob_pattern": "it holds a pattern that the shell expands",
+    "negated_command": "it contains a control structure",
+    "test_command": "it contains a control structure",
+    "subshell": "it contains a control structure",
+    "compound_statement": "it contains a control structure",
+    "if_statement": "it contains a control structure",
+    "for_statement": "it contains a control structure",
+    "c_style_for_statement": "it contains a control structure",
+    "while_statement": "it contains a control structure",
+    "case_statement": "it contains a control structure",
+    "brace_expression": "it contains a pattern that the shell expands",
+    "extglob_pattern": "it contains a pattern that the shell expands",
 }
-_UNREADABLE = "it cannot be read with certainty"
+_UNREADABLE = "it cannot be parsed reliably"
 
 
 class InexactCommand(Exception):
@@ -105,7 +105,7 @@ def _one_line(command: str) -> str:
         # separators of lines and paragraphs.
         category = unicodedata.category(character)
         if (category.startswith("C") and character not in "\t\n") or category in ("Zl", "Zp"):
-            raise InexactCommand("it holds characters that cannot be seen")
+            raise InexactCommand("it contains invisible characters")
     return line
 
 
@@ -138,7 +138,7 @@ def _tokens(root: Node, source: bytes) -> Iterator[Token]:
             stack.extend(reversed(node.children))
             continue
         if any(byte not in _BETWEEN for byte in source[end : node.start_byte]):
-            raise InexactCommand("it has several lines" if b"\n" in source[end : node.start_byte] else _UNREADABLE)
+            raise InexactCommand("it has more than one line" if b"\n" in source[end : node.start_byte] else _UNREADABLE)
         end = node.end_byte
         if node.type in _OPERATORS:
             yield node.type, True
@@ -174,7 +174,7 @@ def _unquoted(text: str) -> str:
                 raise InexactCommand(_UNREADABLE)
         elif character not in _PLAIN:
             raise InexactCommand(
-                "it holds a pattern that the shell expands" if character in "*?[]{}~!^" else _UNREADABLE
+                "it contains a pattern that the shell expands" if character in "*?[]{}~!^" else _UNREADABLE
             )
         plain += character
     return plain
@@ -193,7 +193,7 @@ def _double_quoted(node: Node, text: str) -> str:
         if character == "\\":
             following = next(characters, "\n")
             if following == "\n":
-                raise InexactCommand("it has several lines")
+                raise InexactCommand("it has more than one line")
             character = following if following in '"\\' else f"\\{following}"
         plain += character
     return plain
@@ -225,5 +225,5 @@ def _segments(tokens: list[Token]) -> tuple[Segment, ...]:
     if not segments:
         raise InexactCommand(_UNREADABLE)
     if len(segments) > MAX_SEGMENTS:
-        raise InexactCommand(f"it holds more than {MAX_SEGMENTS} commands")
+        raise InexactCommand(f"it contains more than {MAX_SEGMENTS} commands")
     return tuple(segments)

@@ -78,7 +78,7 @@ def why_always_asked(argv: Sequence[str], *, is_piped: bool) -> str | None:
     if argv[0] in _SHELL_WORDS:
         return CHANGES_SHELL.format(argv[0])
     if not name or "=" in argv[0]:
-        return "its first word names no program"
+        return "its first word is not a program name"
     if name in _WRAPPERS or _carries(name, words):
         return RUNS_ANOTHER.format(name)
     if name in _INLINE_ALWAYS or (name in _INTERPRETERS and _takes_code(name, words)):

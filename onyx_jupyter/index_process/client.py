@@ -120,7 +120,7 @@ class ProcessVectorCache:
         try:
             found: Mapping[str, Vectors] = await self._process.ask("known", list(keys)) if keys else {}
         except IndexUnavailable as error:
-            log.warning("The embedding cache cannot be read, so vectors are made again: %s", error)
+            log.warning("The embedding cache cannot be read, so embeddings are computed again: %s", error)
             return {}
         return found
 
@@ -130,7 +130,7 @@ class ProcessVectorCache:
             if vectors:
                 await self._process.ask("keep", dict(vectors))
         except IndexUnavailable as error:
-            log.warning("The embedding cache cannot be written, so vectors will be made again: %s", error)
+            log.warning("The embedding cache cannot be written, so embeddings will be computed again: %s", error)
 
 
 class ProcessEmbedder:

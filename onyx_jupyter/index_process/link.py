@@ -133,8 +133,8 @@ class Link:
         except OnyxError as error:
             answer |= {"error": type(error).__name__, "message": str(error), "hint": error.hint}
         except Exception as error:
-            log.exception("%s failed in the index's process or for it", message["name"])
-            answer |= {"error": "", "message": f"Something in Onyx went wrong ({type(error).__name__}).", "hint": None}
+            log.exception("%s failed in the index process or in a call to it", message["name"])
+            answer |= {"error": "", "message": f"Onyx hit an internal error ({type(error).__name__}).", "hint": None}
         if message["call"] is not None:
             self._unsent.put(answer)
 

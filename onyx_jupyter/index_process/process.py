@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _CHILD = "onyx_jupyter.index_process.child"
-_ENDED = "The process that searches the index has ended; it is started anew."
+_ENDED = "The search process stopped; it is being restarted."
 # Time for the process to close what it has open; then it is killed.
 _END_S = 3.0
 _SHORTEST_LOOK_S = 0.5
@@ -93,7 +93,7 @@ class IndexProcess:
             try:
                 return await (await self._started(error)).call(name, *arguments)
             except LinkEnded:
-                raise error("The process that searches the index ends by itself. The server's log says more.") from None
+                raise error("The search process keeps stopping. See the server log for details.") from None
         finally:
             self._users -= 1
             if counts:
@@ -116,14 +116,14 @@ class IndexProcess:
     async def _started(self, error: type[OnyxError]) -> Link:
         async with self._starting:
             if self._is_closed:
-                raise error("The server ends.")
+                raise error("The server is shutting down.")
             if self._link is not None and not self._link.has_ended:
                 return self._link
             self._end()  # a process that exited by itself still has to be waited for
             try:
                 process = self._process = await self._begun()
             except OSError as failure:
-                raise error(f"The process that searches the index does not start: {failure}.") from failure
+                raise error(f"The search process could not be started: {failure}.") from failure
             assert process.stdin is not None
             assert process.stdout is not None
             self._link = Link(process.stdout, process.stdin, self._answers())

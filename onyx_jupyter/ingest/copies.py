@@ -37,7 +37,7 @@ class Copies:
         try:
             (self.folder / name).unlink(missing_ok=True)
         except OSError as error:
-            log.warning("A copy could not be removed: %s", error)
+            log.warning("A copy could not be deleted: %s", error)
             return False
         return True
 
@@ -63,9 +63,9 @@ def check_upload(title: str, size_bytes: int) -> None:
     """Raises DocumentUnreadable if the upload is not even kept."""
     if size_bytes > MAX_UPLOAD_BYTES:
         raise DocumentUnreadable(
-            f"It has {size_bytes // 1_000_000} MB, and more than {MAX_UPLOAD_BYTES // 1_000_000} MB are not uploaded. "
-            "Put it into the file browser, and add it there."
+            f"It is {size_bytes // 1_000_000} MB; uploads are limited to {MAX_UPLOAD_BYTES // 1_000_000} MB. "
+            "Put it into the file browser and add it from there."
         )
     if reader_of(title) is None:
         kind = PurePosixPath(title).suffix
-        raise DocumentUnreadable(f"Files of the kind {kind} are not read. Those that are: {KNOWN_KINDS}.")
+        raise DocumentUnreadable(f"Files of type {kind} are not supported. Supported: {KNOWN_KINDS}.")

@@ -70,7 +70,7 @@ class DocumentReader:
             raise OSError(_OVER)
         if reader.is_late:
             raise DocumentUnreadable(_late(limit_s))
-        log.warning("%s ended the process that reads documents: %s", name, ended)
+        log.warning("%s stopped the document reader: %s", name, ended)
         raise DocumentUnreadable(_ENDED)
 
     def kill(self) -> None:
@@ -104,7 +104,7 @@ class DocumentReader:
             ended = reader.end()
         if self._over.is_set():
             raise OSError(_OVER)
-        log.error("The process that reads documents does not start: %s", ended)
+        log.error("The document reader could not be started: %s", ended)
         raise DocumentReaderUnavailable(_unavailable("it took too long" if reader.is_late else _reason(ended)))
 
     def _reap(self) -> str:
@@ -113,17 +113,17 @@ class DocumentReader:
         return reader.end() if reader is not None else ""
 
 
-_OVER = "The reading was ended."
+_OVER = "Reading was stopped."
 _ENDED = (
-    "It could not be read: it took more memory than a document may, or broke the program that reads it. "
-    "Open it in its own program, and save it anew or in parts."
+    "It could not be read: it needed too much memory or crashed the reader. Open it in "
+    "its own program and save it again, or split it."
 )
 
 
 def _late(limit_s: float) -> str:
     return (
-        f"It takes longer than {limit_s:.0f} seconds to read, so it was left out. "
-        "Open it in its own program, and save it anew or in parts."
+        f"It took longer than {limit_s:.0f} seconds to read, so it was skipped. "
+        "Open it in its own program and save it again, or split it."
     )
 
 
@@ -134,7 +134,7 @@ def _reason(ended: str) -> str:
 
 
 def _unavailable(why: str) -> str:
-    return f"The process that reads documents does not start: {why.rstrip('.')}. The server's log says more."
+    return f"The document reader could not be started: {why.rstrip('.')}. See the server log for details."
 
 
 def _document(answer: Mapping[str, Any]) -> ReadDocument:
@@ -143,8 +143,8 @@ def _document(answer: Mapping[str, Any]) -> ReadDocument:
     if "refused" in answer:
         raise OSError(str(answer["refused"]))
     if "failed" in answer:
-        log.error("A document could not be cut: %s", answer["failed"])
-        raise DocumentUnreadable("It could not be read: something in Onyx went wrong. The server's log says what.")
+        log.error("A document could not be split into passages: %s", answer["failed"])
+        raise DocumentUnreadable("It could not be read: Onyx hit an internal error. See the server log for details.")
     chunks = [
         Chunk(text, start_line, end_line, heading, context, before, (parent[0], parent[1]) if parent else None)
         for text, start_line, end_line, heading, context, before, parent in answer["chunks"]

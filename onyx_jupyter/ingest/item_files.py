@@ -43,14 +43,16 @@ def files_of(
         real = guard.resolve(item.location)
     except PathNotAllowed:
         return ItemFiles(
-            problem=f"{item.location} lies outside the folders of this server. What was read is still found."
+            problem=f"{item.location} is outside this server's folders. What was already read can still be found."
         )
     if real.is_dir():
         return ItemFiles(_in_folder(real, guard, walk, is_memory))
     if not real.exists():
-        return ItemFiles(problem="It is not there any more. What was read of it is still found; remove it if you want.")
+        return ItemFiles(
+            problem="It no longer exists. What was already read can still be found; remove it if you no longer need it."
+        )
     if reader_of(real.name) is None and not _is_text(real, guard):
-        return ItemFiles(problem=f"Files of the kind {real.suffix} are not read. Those that are: {KNOWN_KINDS}.")
+        return ItemFiles(problem=f"Files of type {real.suffix} are not supported. Supported: {KNOWN_KINDS}.")
     return ItemFiles([_file(real, guard)])
 
 
@@ -76,7 +78,9 @@ def _in_folder(folder: Path, guard: PathGuard, walk: Walk, is_memory: Callable[[
         if reader_of(real.name) is not None and (real.suffix or _is_text(real, guard)):
             files.append(_file(real, guard))
         if len(files) > MAX_FILES:
-            raise DocumentUnreadable(f"The folder holds more than {MAX_FILES} documents. Add the folders that matter.")
+            raise DocumentUnreadable(
+                f"The folder contains more than {MAX_FILES} documents. Add only the folders that matter."
+            )
     return files
 
 
@@ -105,7 +109,7 @@ def _copy_of(item: Item, kept: Path) -> ItemFiles:
     try:
         status = place.stat()
     except OSError:
-        return ItemFiles(problem="The copy of it is gone. Remove it and add it again.")
+        return ItemFiles(problem="Its copy is missing. Remove it and add it again.")
 
     @contextmanager
     def opened() -> Iterator[BinaryIO]:

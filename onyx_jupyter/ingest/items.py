@@ -203,7 +203,7 @@ class ItemStore:
     def _write_removed(self, removed: _File, items: Sequence[Item]) -> None:
         path = self._removed_path
         if self._read(path) is None:
-            with disk_errors("put aside", path):
+            with disk_errors("move aside", path):
                 path.replace(path.with_name(f"{path.name}.damaged"))
         self._write(path, removed, items)
 
@@ -214,12 +214,12 @@ class ItemStore:
     def _damaged(self, path: Path) -> StorageError:
         if path == self._removed_path:
             return StorageError(
-                f"{path} is damaged, so what was removed from the knowledge is not known.",
-                hint="Move it away: what was removed lately cannot be brought back then.",
+                f"{path} is damaged, so Onyx no longer knows which documents were removed.",
+                hint="Move it away; recently removed documents can then no longer be restored.",
             )
         return StorageError(
-            f"{path} is damaged, so what was added to the knowledge is not known.",
-            hint="Put a copy of the file back, or move it away and add the documents again.",
+            f"{path} is damaged, so Onyx no longer knows which documents were added.",
+            hint="Restore the file from a backup, or move it away and add the documents again.",
         )
 
 
@@ -236,7 +236,7 @@ def _removed(documents: _File, removed: _File) -> list[Item]:
 
 def _found(item_id: str, item: Item | None) -> Item:
     if item is None:
-        raise NotFound(f"There is no document {item_id!r} in the knowledge. It may have been removed before.")
+        raise NotFound(f"There is no document {item_id!r}. It may already have been removed.")
     return item
 
 

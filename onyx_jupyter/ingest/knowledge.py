@@ -134,9 +134,11 @@ class DocumentKnowledge:
             return await self._added("url", self._around.parse_url(where), agent_id)
         real = await asyncio.to_thread(self._around.guard(agent_id).resolve, where)
         if not await asyncio.to_thread(real.exists):
-            raise NotFound(f"There is no file or folder {where!r}. Paths are as in JupyterLab's file browser.")
+            raise NotFound(f"There is no file or folder {where!r}. Give the path as in JupyterLab's file browser.")
         if await asyncio.to_thread(self._around.is_memory, real):
-            raise PathNotAllowed(f"{where!r} is an agent's memory, which that agent finds without this, and no other.")
+            raise PathNotAllowed(
+                f"{where!r} is an agent's memory, which only that agent searches, without adding it here."
+            )
         return await self._added("path", str(real), agent_id)
 
     async def add_upload(self, name: str, data: bytes) -> KnowledgeItem:
@@ -212,7 +214,7 @@ class DocumentKnowledge:
         try:
             items = await self._there()
         except StorageError as error:
-            log.warning("The documents could not be looked at: %s", error)
+            log.warning("The documents could not be checked for changes: %s", error)
             return
         for item_id in under_way - {item.id for item in items}:  # removed by another server
             await self._cancel(item_id)
@@ -235,7 +237,7 @@ class DocumentKnowledge:
             # Read the list after the names: an added item is in the list before it is in the index.
             await self._pipeline.forget(of_nobody(names, await self._there()))
         except OnyxError as error:
-            log.warning("What was removed from the documents is not all deleted, and not shown: %s", error)
+            log.warning("Removed documents could not all be deleted; they stay hidden: %s", error)
 
     async def _added(
         self,
@@ -289,10 +291,10 @@ class DocumentKnowledge:
                 await self._failed(item_id, str(error))
             except OnyxError as error:
                 log.warning("A document could not be read: %s", error)
-                await self._failed(item_id, f"{error} {error.hint or 'It is tried again later.'}")
+                await self._failed(item_id, f"{error} {error.hint or 'Onyx will try again later.'}")
             except Exception:
                 log.exception("A document could not be read")
-                await self._failed(item_id, "Something in Onyx went wrong. The server's log says what.")
+                await self._failed(item_id, "Onyx hit an internal error. See the server log for details.")
         if item_id in self._again:
             await self._read(item_id, asked=True, fetch=True)
 
@@ -351,7 +353,7 @@ class DocumentKnowledge:
         except NotFound:
             await self._gone(item_id)
         except StorageError as error:
-            log.warning("That a document could not be read is not kept: %s", error)
+            log.warning("The failure to read a document could not be recorded: %s", error)
         else:
             self._tell(item, Progress("failed", len(item.files), len(item.files)))
 

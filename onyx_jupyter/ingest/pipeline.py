@@ -131,15 +131,15 @@ class Pipeline:
         except DocumentReaderUnavailable:  # not the document's fault
             raise
         except FileNotFoundError:
-            return _Read(_problem(file, "It is not there any more. Put it back, or leave it: it is not found now."))
+            return _Read(_problem(file, "It no longer exists, so it cannot be found. Put it back to find it again."))
         except NotRegular:
-            return _Read(_problem(file, "It is no file but a folder, a pipe or a device. Leave it out."))
+            return _Read(_problem(file, "It is a folder, a pipe or a device, not a regular file. Leave it out."))
         except OSError as error:
             return _Read(_problem(file, f"It cannot be read: {error.strerror or error}. Check its permissions."))
         except Exception:  # one file never blocks the others
-            log.exception("A document could not be cut")
+            log.exception("A document could not be split into passages")
             return _Read(
-                _problem(file, "It could not be read: something in Onyx went wrong. The server's log says what.")
+                _problem(file, "It could not be read: Onyx hit an internal error. See the server log for details.")
             )
         record = FileRecord(
             name=file.name,

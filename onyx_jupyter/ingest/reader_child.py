@@ -72,10 +72,10 @@ def serve(requests: BinaryIO, answers: BinaryIO, files: socket.socket | None, bo
 
 
 def _exceeded(bound_bytes: int | None) -> str:
-    may = "may here" if bound_bytes is None else f"may here, which is {bound_bytes // 1_000_000} MB"
+    may = "may use here" if bound_bytes is None else f"may use here, which is {bound_bytes // 1_000_000} MB"
     is_most = bound_bytes is None or bound_bytes >= MAX_BYTES
-    otherwise = "" if is_most else ", or have this server given more memory"
-    return f"It takes more memory to read than a document {may}. Save it in parts and add those{otherwise}."
+    otherwise = "" if is_most else ", or give this server more memory"
+    return f"It takes more memory to read than a document {may}. Split it and add the parts{otherwise}."
 
 
 def _received(files: socket.socket) -> BinaryIO:

@@ -47,7 +47,7 @@ class DocumentTexts:
             try:
                 self._place(name).unlink(missing_ok=True)
             except OSError as error:
-                log.warning("A kept text could not be removed: %s", error)
+                log.warning("A cached text could not be deleted: %s", error)
 
     def _place(self, name: str) -> Path:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()

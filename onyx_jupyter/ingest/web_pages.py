@@ -50,7 +50,7 @@ def suffix_of(page: Fetched) -> str:
         )
     if page.truncated:
         raise DocumentUnreadable(
-            f"It has more than {MAX_PAGE_BYTES // 1_000_000} MB. Download it, and add the part that matters."
+            f"It is larger than {MAX_PAGE_BYTES // 1_000_000} MB. Download it and add only the part that matters."
         )
     named = PurePosixPath(unquote(urlsplit(page.url).path)).suffix.lower()
     if page.media_type in _UNTOLD and named and reader_of(f"a{named}") is not None:
@@ -63,4 +63,4 @@ def suffix_of(page: Fetched) -> str:
         return ".pdf"
     if not page.media_type and page.body[:500].lstrip().lower().startswith((b"<!doctype html", b"<html")):
         return ".html"
-    raise DocumentUnreadable(f"It is of the kind {page.media_type or 'unknown'}, which is not read.")
+    raise DocumentUnreadable(f"Its type is {page.media_type or 'unknown'}, which is not supported.")

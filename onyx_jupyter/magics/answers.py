@@ -60,13 +60,13 @@ def _json(text: str, schema: Mapping[str, Any] | None) -> Any:
         try:
             value = json.loads(candidate)
         except ValueError as error:
-            reasons.append(f"it is no JSON ({error})")
+            reasons.append(f"it is not valid JSON ({error})")
             continue
         problem = _misfit(value, schema)
         if problem is None:
             return value
         reasons.append(problem)
-    raise AnswerFormatError(reasons[0] if reasons else "there is no JSON in it")
+    raise AnswerFormatError(reasons[0] if reasons else "it contains no JSON")
 
 
 def _candidates(text: str) -> Sequence[str]:

@@ -85,14 +85,14 @@ def closing(line: str, place: int, name: str) -> int:
             if not waiting:
                 return number + 1
         number += 1
-    raise _usage(f"The value of {name} begins with {line[place]} and is never closed.")
+    raise _usage(f"The value of {name} starts with {line[place]} but is never closed.")
 
 
 def _question(options: Options, text: str) -> MagicCall:
     """Raises: MagicError (usage) if an option is only for a search of memory."""
     for name in _DAYS:
         if getattr(options, name) is not None:
-            raise _usage(f"--{name} is for %onyx memory; say in the question which days are meant.")
+            raise _usage(f"--{name} is for %onyx memory; name the dates in your question instead.")
     return MagicCall(_checked(options), "", text)
 
 
@@ -113,7 +113,7 @@ def _options(line: str, options: Options = NOTHING_CHOSEN) -> tuple[Options, str
             value, place = _value(line, found.end(), name)
             field = name.replace("-", "_")
             if getattr(options, field) is not None:
-                raise _usage(f"--{name} stands there twice.")
+                raise _usage(f"--{name} is given twice.")
             chosen: dict[str, Any] = {field: value}
             options = replace(options, **chosen)
         else:
@@ -129,7 +129,7 @@ def _value(line: str, place: int, name: str) -> tuple[str, int]:
     if first in "\"'":
         end = line.find(first, place + 1)
         if end < 0:
-            raise _usage(f"The value of --{name} begins with {first} and does not end with it.")
+            raise _usage(f"The value of --{name} starts with {first} but is never closed.")
         return line[place + 1 : end], end + 1
     if first in _CLOSING:
         end = closing(line, place, f"--{name}")
@@ -140,20 +140,20 @@ def _value(line: str, place: int, name: str) -> tuple[str, int]:
 
 def _checked(options: Options) -> Options:
     if options.mode is not None and options.mode not in MODES:
-        raise _usage(f"--mode {options.mode} is not known; there are {', '.join(MODES)}.")
+        raise _usage(f"--mode {options.mode} is not valid. Choose {', '.join(MODES)}.")
     if options.out_type is not None and options.out_type not in OUT_TYPES:
-        raise _usage(f"--out-type {options.out_type} is not known; there are {', '.join(OUT_TYPES)}.")
+        raise _usage(f"--out-type {options.out_type} is not valid. Choose {', '.join(OUT_TYPES)}.")
     if options.out is not None and (not options.out.isidentifier() or keyword.iskeyword(options.out)):
-        raise _usage(f"--out {options.out}: that is no name for a variable.")
+        raise _usage(f"--out {options.out}: not a valid variable name.")
     for given, name in ((options.out_type, "out-type"), (options.schema, "schema")):
         if given is not None and options.out is None:
             raise _usage(f"--{name} needs --out NAME: the variable that gets the result.")
     for name in _DAYS:
         given = getattr(options, name)
         if given is not None and not _is_day(given):
-            raise _usage(f"--{name} {given}: that is no day. It is written like 2026-03-14.")
+            raise _usage(f"--{name} {given}: not a valid date. Use the form 2026-03-14.")
     if options.schema is not None and options.out_type not in (None, "json"):
-        raise _usage(f"--schema describes JSON, so it does not go with --out-type {options.out_type}.")
+        raise _usage(f"--schema describes JSON, so it cannot be combined with --out-type {options.out_type}.")
     return options
 
 
@@ -172,7 +172,7 @@ def _taken(options: Options, command: str) -> Options:
         takes = " and ".join(f"--{name}" for name in _COMMANDS[command]) or "no options"
         raise MagicError(
             "usage",
-            f"%onyx {command} takes {takes}, so {' and '.join(idle)} would do nothing there.",
+            f"%onyx {command} takes {takes}, so {' and '.join(idle)} would have no effect.",
             hint=f"To ask the agent instead, put -- before the question: %onyx {idle[0]} … -- {command} …",
         )
     return options
@@ -192,7 +192,7 @@ def literal(text: str) -> Any:
 def _unknown(name: str) -> MagicError:
     known = [*_VALUED, *_FLAGS]
     close = difflib.get_close_matches(name, known, n=1)
-    hint = f"Did you mean --{close[0]}?" if close else f"There are --{', --'.join(known)}."
+    hint = f"Did you mean --{close[0]}?" if close else f"Options: --{', --'.join(known)}."
     return _usage(f"There is no option --{name}. {hint}")
 
 

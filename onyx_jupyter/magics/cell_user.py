@@ -15,8 +15,8 @@ from onyx_jupyter.protocols import CARD_FACTS
 from onyx_jupyter.security.visible_characters import with_marks
 
 NO_INPUT = (
-    "Nobody could be asked: this notebook runs without input (nbclient, or a front end that has none), so it was not "
-    "done. Where it is open in JupyterLab with Onyx it is asked in the cell."
+    "This needs approval, but this notebook runs without input (nbclient, or a front end without it), "
+    "so it was not done. In JupyterLab with Onyx, the cell asks."
 )
 _TRIES = 3
 _SHOWN_FIRST = ("command", "source", "newSource", "diff", "content", "url", "query", "message", "text")
@@ -61,7 +61,7 @@ class CellUser:
                     return Decision("session")
                 case "n" | "no":
                     return Decision(None, rest.strip())
-        return Decision(None, "The answer was neither yes nor no.")
+        return Decision(None, "The reply was neither yes nor no.")
 
     def agrees(self, prompt: str) -> bool:
         """Only an explicit yes counts as yes. Raises: NoInput."""

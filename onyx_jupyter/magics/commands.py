@@ -18,31 +18,31 @@ HELP = """\
 
 | | |
 |---|---|
-| `%onyx question` | ask; the answer appears below as it comes. It may end in `?` |
-| `%%onyx [options]` and a cell | ask at length; the first line may hold options |
-| `{name}`, `{df.head()}` | puts in a variable or a simple expression, frames as a short summary; `{{` is a brace |
+| `%onyx question` | ask; the answer streams below. The question may end in `?` |
+| `%%onyx [options]` and a cell | ask a longer question; the first line may contain options |
+| `{name}`, `{df.head()}` | insert a variable or a simple expression; DataFrames as a short summary; `{{` is a brace |
 | `%onyx sessions` | the newest sessions, with their keys |
-| `%onyx memory words` | passages of the agent's memory, found by these words and by their meaning |
-| `%onyx memory --since 2026-03-01 --until 2026-03-31 words` | of these days alone, both included |
-| `%onyx skill name key=value …` | runs a notebook skill; a value may be `{variable}` |
-| `%onyx help` | this |
+| `%onyx memory words` | search the agent's memory by keyword and by meaning |
+| `%onyx memory --since 2026-03-01 --until 2026-03-31 words` | only these dates, both included |
+| `%onyx skill name key=value …` | run a notebook skill; a value may be `{variable}` |
+| `%onyx help` | this help |
 
 | option | |
 |---|---|
-| `--out name` | puts the answer into a variable, as text |
-| `--out name --schema S` | as JSON that fits a JSON schema: a variable's name, or `{…}` |
+| `--out name` | store the answer in a variable, as text |
+| `--out name --schema S` | as JSON that matches a JSON schema: a variable's name, or `{…}` |
 | `--out name --out-type T` | `str`, `json` or `frame` (a pandas DataFrame of the first table) |
-| `--code` | inserts the answer's code as the next cell |
-| `--agent id` | another agent |
-| `--session key` | another session for this question; `new` begins one that stays |
-| `--model provider/model` | another model, from this question on |
-| `--mode ask` | `ask` (reads only), `agent` (asks before each change) or `auto` |
-| `--` | ends the options: what follows is a question, whatever its first word |
+| `--code` | insert the answer's code as the next cell |
+| `--agent id` | use another agent |
+| `--session key` | use another session for this question; `new` starts a new one and keeps using it |
+| `--model provider/model` | use another model from this question on |
+| `--mode ask` | `ask` (read-only), `agent` (asks before each change) or `auto` |
+| `--` | end of options: the rest is a question, even if it starts with a command name |
 
-Options are for questions. `sessions`, `memory` and `skill` take `--agent`, before or behind their name; `skill` takes
-`--out name`, too: its text.
+Options apply to questions. `sessions`, `memory` and `skill` take `--agent`, before or after their name; `skill` also
+takes `--out name`, for its text.
 
-What writes, runs or reaches the network asks you here, in the cell. Interrupting the cell stops the answer.
+Onyx asks here, in the cell, before it writes, runs or reaches the network. Interrupt the cell to stop the answer.
 """
 
 
@@ -51,11 +51,11 @@ def sessions(connection: ServerConnection, own: Collection[str], agent: str | No
     asked: dict[str, Any] = {"agentId": agent} if agent is not None else {}
     listed = connection.request("sessions.list", limit=SESSIONS, **asked)
     if not listed["sessions"]:
-        return "There is no session yet."
+        return "There are no sessions yet."
     rows = [_session_row(session, session["sessionKey"] in own) for session in listed["sessions"]]
     left = listed["total"] - len(rows)
     table = "\n".join(["| | session | used | messages | key |", "|---|---|---|---|---|", *rows])
-    return f"{table}\n\n{left} older ones are in the sidebar." if left > 0 else table
+    return f"{table}\n\n{left} older sessions are in the sidebar." if left > 0 else table
 
 
 def memory(connection: ServerConnection, query: str, options: Options) -> str:
@@ -64,13 +64,13 @@ def memory(connection: ServerConnection, query: str, options: Options) -> str:
     It uses the options for the agent, and for the first and the last day to search.
     """
     if not query:
-        raise MagicError("usage", "%onyx memory needs words to look for.", hint="For example: %onyx memory fiscal year")
+        raise MagicError("usage", "%onyx memory needs search words.", hint="For example: %onyx memory fiscal year")
     given = {"agentId": options.agent, "since": options.since, "until": options.until}
     asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     answer = connection.request("memory.search", query=query, limit=PASSAGES, **asked)
-    days = " of these days" if options.since or options.until else ""
+    days = " for these dates" if options.since or options.until else ""
     parts = [passage_markdown(passage) for passage in answer["results"]] or [
-        f"Nothing in memory{days} answers this: {escaped(query)}.",
+        f"Nothing found in memory{days}: {escaped(query)}.",
         f"To ask the agent instead: {code(f'%onyx -- memory {query}')}",
     ]
     if answer.get("note"):

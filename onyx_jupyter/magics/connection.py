@@ -98,7 +98,7 @@ class ServerConnection:
             elif frame.get("id") == request_id:
                 self._unanswered = ("", "")
                 return _result(frame)
-        raise ConnectionGone(f"{method} was not answered within {timeout_s:g} s")
+        raise ConnectionGone(f"{method} got no answer within {timeout_s:g} s")
 
     def _send(self, frame: dict[str, Any], timeout_s: float) -> None:
         socket = self._socket or self._open(timeout_s)
@@ -168,7 +168,7 @@ def unreachable(server: ServerAddress, error: ConnectionGone) -> MagicError:
     return MagicError(
         "no_server",
         f"The Jupyter server at {server.url} does not answer: {error}.",
-        hint="Is it still running? After a restart on another port, restart this kernel too.",
+        hint="Check that it is running. If it was restarted on another port, restart this kernel too.",
     )
 
 
@@ -185,15 +185,15 @@ def _turned_away(server: ServerAddress, status: int) -> MagicError:
     if status in (401, 403):
         return MagicError(
             "no_server",
-            f"The Jupyter server at {server.url} did not accept the token (HTTP {status}).",
-            hint="Set ONYX_TOKEN to a token of that server (`jupyter server list` shows it)."
+            f"The Jupyter server at {server.url} rejected the token (HTTP {status}).",
+            hint="Set ONYX_TOKEN to that server's token (see `jupyter server list`)."
             if server.token
-            else "It runs without a token of its own; set ONYX_URL and ONYX_TOKEN.",
+            else "It has no token of its own; set ONYX_URL and ONYX_TOKEN.",
         )
     if status == 404:
         return MagicError(
             "no_server",
-            f"The Jupyter server at {server.url} has no Onyx (HTTP 404).",
+            f"The Jupyter server at {server.url} does not have Onyx (HTTP 404).",
             hint="Install onyx-jupyter where Jupyter runs, and restart it.",
         )
     return MagicError("no_server", f"The Jupyter server at {server.url} answered with HTTP {status}.")

@@ -34,6 +34,7 @@ def _warn_of_questions_in_this_cell(shell: Any) -> None:
     history = getattr(getattr(shell, "history_manager", None), "input_hist_raw", [""])
     if _TAKEN_FOR_HELP.search(str(history[-1])):
         sys.stderr.write(
-            "Onyx: a question in the cell that loads the extension must not end in ?, which is IPython's help there. "
-            "Put %load_ext onyx_jupyter into a cell of its own.\n"
+            "Onyx: a question in the cell that loads the extension must not end in ?, because IPython takes it as a "
+            "help "
+            "request. Put %load_ext onyx_jupyter in a cell of its own.\n"
         )

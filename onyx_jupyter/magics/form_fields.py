@@ -74,7 +74,7 @@ def _from_text(text: str, begins: str, field: Mapping[str, Any]) -> Any:
     if text == begins and not field["required"]:
         return _LEFT_OUT
     if not text and field["required"]:
-        raise FieldProblem(f"{field['name']} must be given.")
+        raise FieldProblem(f"{field['name']} is required.")
     if not text and field["nullable"]:
         return None
     if field["type"] in _TEXTS:
@@ -83,5 +83,5 @@ def _from_text(text: str, begins: str, field: Mapping[str, Any]) -> Any:
         return literal(text)
     except ValueError as error:
         if field["type"] in ("integer", "number", "array", "object"):
-            raise FieldProblem(f"{field['name']}: {text!r} is no {field['type']}.") from error
+            raise FieldProblem(f"{field['name']}: {text!r} is not a valid {field['type']}.") from error
         return text

@@ -22,7 +22,7 @@ _NOT_SIMPLE = (
     ast.Yield,
     ast.NamedExpr,
 )
-_LITERAL_HINT = "For a brace itself write {{ or }}."
+_LITERAL_HINT = "To write a literal brace, use {{ or }}."
 
 
 def interpolate(text: str, names: Mapping[str, Any], shown: Callable[[Any], str]) -> str:
@@ -54,7 +54,7 @@ def evaluated(expression: str, names: Mapping[str, Any]) -> Any:
     """The value of a simple expression. Raises: MagicError (variable)."""
     tree = _tree(expression)
     if tree is None or any(isinstance(node, _NOT_SIMPLE) for node in ast.walk(tree)):
-        raise _problem(expression, "that is no simple expression")
+        raise _problem(expression, "it is not a simple expression")
     return _evaluated(tree, expression, names)
 
 
@@ -77,11 +77,11 @@ def _value(inside: str, names: Mapping[str, Any], shown: Callable[[Any], str]) -
     if tree is None:
         if re.match(r"\s*[\"'\d\[\](){}]", inside):
             return None  # data, such as {"a": b}
-        raise _problem(inside, "that is no expression")
+        raise _problem(inside, "it is not an expression")
     if not any(isinstance(node, ast.Name) for node in ast.walk(tree)):
         return None
     if any(isinstance(node, _NOT_SIMPLE) for node in ast.walk(tree)):
-        raise _problem(inside, "only simple expressions are put in; give it a name first")
+        raise _problem(inside, "only simple expressions can be inserted; assign it to a variable first")
     value = _evaluated(tree, inside, names)
     if conversion or spec:
         return _formatted(value, conversion, spec, inside)
@@ -128,5 +128,5 @@ def _formatted(value: Any, conversion: str, spec: str, inside: str) -> str:
 
 def _problem(inside: str, reason: str) -> MagicError:
     return MagicError(
-        "variable", f"{{{inside.strip()}}} cannot be put in: {reason}. Nothing was sent.", hint=_LITERAL_HINT
+        "variable", f"{{{inside.strip()}}} cannot be inserted: {reason}. Nothing was sent.", hint=_LITERAL_HINT
     )

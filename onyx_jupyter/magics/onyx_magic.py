@@ -107,8 +107,8 @@ class OnyxMagics(Magics):
         except AnswerFormatError as error:
             raise MagicError(
                 "shape",
-                f"The answer is not what {options.out} was to get, also when asked once more: {error}. "
-                f"{options.out} was left as it is.",
+                f"The answer cannot be stored in {options.out}, even after a second try: {error}. "
+                f"{options.out} was left unchanged.",
             ) from error
 
     def _shape(self, options: Options) -> AnswerFormat:
@@ -119,7 +119,7 @@ class OnyxMagics(Magics):
 
     def _insert(self, code: str) -> None:
         if not code:
-            raise MagicError("no_code", "The answer has no code that could become a cell.")
+            raise MagicError("no_code", "The answer contains no code to insert as a cell.")
         self.shell.set_next_input(code)
 
     def _run(self, asked: MagicCall) -> None:
@@ -173,7 +173,7 @@ def _schema(written: str, names: Mapping[str, Any]) -> Mapping[str, Any]:
     except (ValueError, fastjsonschema.JsonSchemaDefinitionException) as error:
         raise MagicError(
             "usage",
-            f"--schema {written} is no JSON schema: {error}.",
-            hint='Name a variable that holds one, or write it out: --schema {"type": "object"}.',
+            f"--schema {written} is not a JSON schema: {error}.",
+            hint='Name a variable that contains one, or write it out: --schema {"type": "object"}.',
         ) from error
     return value

@@ -31,7 +31,7 @@ def memory_search(query: str = "", agent: str | None = None) -> Any:
     """Searches passages and shows them with their file and lines. Raises: MagicError."""
     library = widgets()
     facts = _facts()
-    words = library.Text(value=query, placeholder="Words to look for in memory", continuous_update=False)
+    words = library.Text(value=query, placeholder="Search memory", continuous_update=False)
     found = library.HTML()
 
     def search(_: object = None) -> None:
@@ -52,7 +52,7 @@ def usage() -> Any:
 def _facts() -> KernelFacts:
     shell = get_ipython()
     if shell is None:
-        raise MagicError("no_kernel", "This works in a notebook or in IPython.")
+        raise MagicError("no_kernel", "This works only in a notebook or in IPython.")
     return kernel_facts(shell)
 
 
@@ -67,7 +67,7 @@ def _passages(facts: KernelFacts, query: str, agent: str | None) -> str:
         return note(str(error), is_problem=True)
     limits = note(answer.get("note") or "")
     if not answer["results"]:
-        return note("Nothing in memory answers this.") + limits
+        return note("Nothing found in memory.") + limits
     return limits + "".join(
         f"<p><code>{html.escape(place(one))}</code> "
         f"{note(one['heading'])}<br>{html.escape(one['snippet']).replace(chr(10), '<br>')}</p>"
@@ -86,5 +86,5 @@ def _usage_table(connection: ServerConnection) -> str:
         f"<td {_CELL}>{tokens:,}</td><td {_CELL}>{used}</td></tr>"
         for title, messages, tokens, used in rows
     )
-    older = f"; {listed['total'] - len(sessions)} older ones are left out" if listed["total"] > len(sessions) else ""
+    older = f"; {listed['total'] - len(sessions)} older ones are not shown" if listed["total"] > len(sessions) else ""
     return f"<table>{head}{body}</table>{note(f'{total:,} tokens in {len(sessions)} sessions{older}')}"

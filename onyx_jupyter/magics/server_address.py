@@ -57,16 +57,16 @@ def find_server(environment: Mapping[str, str], runtime_folder: Path, place: Pat
     if started_by is not None:
         return _address(started_by, _hub_token(started_by, environment))
     looked.append(
-        f"no Jupyter server has started this kernel ({PARENT} is {parent or 'not set'}, "
+        f"this kernel was not started by a Jupyter server ({PARENT} is {parent or 'not set'}, "
         f"and there is no jpserver-{parent or '<pid>'}.json in {runtime_folder})"
     )
     for server in _by_depth(runtime_folder, place):
         if _answers(server):
             return _address(server, _hub_token(server, environment) if _lives(server.get("pid")) else "")
-    looked.append(f"no running server has {place} in its folder")
+    looked.append(f"no running server serves {place}")
     raise MagicError(
         "no_server",
-        f"No Jupyter server with Onyx was found: {'; '.join(looked)}.",
+        f"No Jupyter server with Onyx found: {'; '.join(looked)}.",
         hint=f"Start JupyterLab in that folder, or set {URL} (http://localhost:8888/) and {TOKEN}.",
     )
 
@@ -76,7 +76,7 @@ def _from_environment(environment: Mapping[str, str]) -> ServerAddress:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise MagicError(
             "no_server",
-            f"{URL} is no address of a server: it needs http:// or https:// and a host.",
+            f"{URL} is not a valid server URL: it needs http:// or https:// and a host.",
             hint=f"For example {URL}=http://localhost:8888/ and the token in {TOKEN}.",
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -95,8 +95,8 @@ def _address(server: Mapping[str, Any], hub_token: str = "") -> ServerAddress:
     if server.get("sock"):
         raise MagicError(
             "no_server",
-            f"The Jupyter server listens on the UNIX socket {server['sock']}, which Onyx's magics do not speak.",
-            hint=f"Let it listen on a port too, and set {URL}.",
+            f"The Jupyter server listens on the UNIX socket {server['sock']}, which Onyx's magics do not support.",
+            hint=f"Make it listen on a port too, and set {URL}.",
         )
     host = str(server.get("hostname") or "")
     host = "127.0.0.1" if host in _WILDCARDS else host

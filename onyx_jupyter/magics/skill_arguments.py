@@ -23,7 +23,9 @@ def parse_call(text: str) -> tuple[str, dict[str, str]]:
     while (place := place + len(rest[place:]) - len(rest[place:].lstrip())) < len(rest):
         found = _KEY.match(rest, place)
         if found is None:
-            raise MagicError("usage", f"{rest[place:].split()[0]!r} is no key=value of the skill {name}.", hint=_HINT)
+            raise MagicError(
+                "usage", f"{rest[place:].split()[0]!r} is not a key=value argument of the skill {name}.", hint=_HINT
+            )
         if found[1] in given:
             raise MagicError("usage", f"{found[1]} is given twice.")
         end = _end(rest, found.end(), found[1])
@@ -74,7 +76,7 @@ def _end(text: str, place: int, name: str) -> int:
     if first in ("'", '"'):
         end = text.find(first, place + 1)
         if end < 0:
-            raise MagicError("usage", f"The value of {name} begins with {first} and does not end with it.")
+            raise MagicError("usage", f"The value of {name} starts with {first} but is never closed.")
         return end + 1
     if first in ("{", "["):
         return closing(text, place, name)

@@ -72,7 +72,7 @@ class SkillCommand:
         except Refused:
             pass  # it never began, or is over
         except (ConnectionGone, MagicError):
-            return "The server could not be told to stop it, so it may go on there."
+            return "The server could not be reached to stop it, so it may still be running there."
         finally:
             self._connection.close()
         return "stopped"

@@ -60,7 +60,7 @@ class SkillConsent:
         raise MagicError(
             "untrusted",
             f"The skill {skill['name']} was not run: this version of it is not trusted.",
-            hint="Trust it in the Onyx skills panel, or say yes where the cell asks.",
+            hint="Trust it in the Onyx skills panel, or answer yes when the cell asks.",
         ) from None
 
     def _types_yes(self) -> bool:
@@ -89,7 +89,7 @@ class SkillConsent:
         question_id: str = self._connection.request("skills.ask", **running.place)["questionId"]
         # Only the id: any code in a kernel can write an output, so the card gets everything else from the server.
         card = {"schemaVersion": SCHEMA_VERSION, "questionId": question_id}
-        self._show(f"{words}\n\n*Waits for your answer, here or in the Onyx skills panel.*", {MIME_TYPE: card})
+        self._show(f"{words}\n\n*Waiting for your answer, here or in the Onyx skills panel.*", {MIME_TYPE: card})
         return question_id
 
     def _ask_anew(self, running: SkillRun, words: str) -> str:
@@ -102,5 +102,5 @@ def _words(shown: Mapping[str, Any]) -> str:
     skill = shown["skill"]
     diff, text = with_marks(shown.get("diff") or ""), with_marks(shown["text"])
     what = block(diff, "diff") if diff else block(text, "python")
-    head = "changed since you trusted it" if skill["changed"] else "new here"
-    return f"**The skill {escaped(skill['name'])} is {head}.** It would run this:\n\n{what}"
+    head = "changed since you trusted it" if skill["changed"] else "new on this server"
+    return f"**The skill {escaped(skill['name'])} is {head}.** It would run:\n\n{what}"

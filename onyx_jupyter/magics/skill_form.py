@@ -87,7 +87,7 @@ class SkillForm:
             self._running = SkillRun(connection, self._name, self._agent)
             path = connection.request("client.shows", kernelId=self._facts.kernel_id).get("path")
             if self._stopping.is_set():
-                self.status.value = note("Stopped before it began.")
+                self.status.value = note("Stopped before it started.")
                 return
             self._show_result(self._running.run(given, path, self._show_progress, self._begun))
         except ConnectionGone as error:

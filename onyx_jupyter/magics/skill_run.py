@@ -51,12 +51,12 @@ class SkillRun:
         """
         shown = self._connection.request("skills.get", name=self._name, **self._agent)
         if shown["skill"]["kind"] == "tool":
-            raise MagicError("no_notebook", f"{self._name} holds tools for agents, and cannot be run itself.")
+            raise MagicError("no_notebook", f"{self._name} contains tools for agents and cannot be run itself.")
         if shown["skill"]["kind"] != "notebook":
             raise MagicError(
                 "no_notebook",
-                f"The skill {self._name} holds instructions, which are followed and not run.",
-                hint=f"Ask for what it is about, and the agent reads it: %onyx Use the skill {self._name}",
+                f"The skill {self._name} contains instructions, which the agent follows; it cannot be run.",
+                hint=f"Ask the agent to use it: %onyx Use the skill {self._name}",
             )
         return shown
 

@@ -41,7 +41,7 @@ def first_table(text: str) -> Table:
         rows = [row for row in csv.reader(io.StringIO(block.strip()), _dialect(block)) if row]
         if len(rows) > 1 and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1:
             return _table(rows)
-    raise AnswerFormatError("there is no table in it, neither Markdown nor CSV")
+    raise AnswerFormatError("it contains no table, neither Markdown nor CSV")
 
 
 def as_frame(table: Table) -> Any:
@@ -72,7 +72,7 @@ def _table(rows: Sequence[Sequence[str]]) -> Table:
         raise AnswerFormatError("its table has no rows")
     for number, row in enumerate(body, 1):
         if len(row) != len(header):
-            raise AnswerFormatError(f"row {number} of its table has {len(row)} cells, and the header has {len(header)}")
+            raise AnswerFormatError(f"row {number} of its table has {len(row)} cells, but the header has {len(header)}")
     return Table([_plain(name) for name in header], [[_plain(cell) for cell in row] for row in body])
 
 

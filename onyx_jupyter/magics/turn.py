@@ -20,7 +20,7 @@ SILENCE_S = 30.0
 CHECK_S = 10.0
 _ANSWERED = ("already_resolved", "not_found")
 _TRIES = 3
-_IN_THE_CARD = "*Waits for your answer, here or in the Onyx sidebar.*"
+_IN_THE_CARD = "*Waiting for your answer, here or in the Onyx sidebar.*"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Turn:
             raise unreachable(self._connection.server, error) from error
         self._state.run_id = sent["runId"]
         if sent.get("delivery") == "followup":
-            self._state.notice = "Waits for the answer before it"
+            self._state.notice = "Waiting for the previous answer"
         self._view.show(now=True)
 
     # ── while it runs ───────────────────────────────────────────────────────────────────────────────
@@ -181,12 +181,12 @@ class Turn:
 
     def _come_back(self) -> None:
         """Reconnects and continues from there. Raises: MagicError (no_server) if the server stays away."""
-        self._state.notice = "The connection to the server broke, trying again"
+        self._state.notice = "The connection to the server was lost; reconnecting"
         self._view.show(now=True)
         try:
             patiently(self._subscribe, self._patience_s)
         except ConnectionGone as error:
-            self._state.stop("interrupted", "The connection to the server broke and did not come back.")
+            self._state.stop("interrupted", "The connection to the server was lost and could not be restored.")
             self._view.show(now=True)
             raise unreachable(self._connection.server, error) from error
         self._state.notice = ""
@@ -228,7 +228,7 @@ class Turn:
         except Refused:
             pass  # it never began, or is over
         except (ConnectionGone, MagicError):
-            problem = "The server could not be told, so the answer may go on there."
+            problem = "The server could not be reached, so the answer may still be running there."
         finally:
             self._state.stop("aborted", problem)
             self._view.show(now=True)
@@ -239,5 +239,8 @@ def _why(state: TurnState) -> str:
     if state.status == "aborted":
         return "The answer was stopped."
     if state.status == "interrupted":
-        return "The server stopped before this answer was finished. The session in the Onyx sidebar has what there is."
+        return (
+            "The server stopped before this answer was finished. The session in the Onyx sidebar has what was written "
+            "so far."
+        )
     return f"The answer failed. {state.problem}".rstrip()

@@ -115,7 +115,7 @@ def _ending(state: TurnState) -> str:
         case "error":
             return f"**The answer failed.** {escaped(state.problem)}"
         case _:
-            return "" if state.parts else "*No words were needed.*"
+            return "" if state.parts else "*No answer text.*"
 
 
 def _part(part: Part) -> dict[str, Any]:

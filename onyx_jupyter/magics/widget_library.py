@@ -15,7 +15,7 @@ def widgets() -> Any:
     except ImportError as error:
         raise MagicError(
             "ipywidgets",
-            "This needs ipywidgets in this kernel, which is not installed.",
+            "This needs ipywidgets, which is not installed in this kernel.",
             hint="%pip install ipywidgets, then restart the kernel. %onyx works without it.",
         ) from error
     return ipywidgets

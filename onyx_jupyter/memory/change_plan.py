@@ -69,7 +69,7 @@ async def newest_version(memory: MemoryFiles, now: MemoryText) -> int | None:
     try:
         kept = await _versions(memory, MEMORY_FILE)
     except StorageError as error:
-        log.warning("The versions of %s cannot be read: %s", MEMORY_FILE, error)
+        log.warning("The versions of %s could not be read: %s", MEMORY_FILE, error)
         return None
     return _number_of(now.checksum, kept) if kept else NOTHING
 
@@ -103,9 +103,9 @@ async def carry_out(plan: Plan, memory: MemoryFiles, author: MemoryAuthor, sessi
         except (ToolError, StorageError) as error:
             if not written.done and isinstance(error, StorageError):
                 raise  # nothing is done yet, and the error may be temporary
-            log.warning("The line for %s is left out: %s", HISTORY_FILE, error)
+            log.warning("The entry for %s was skipped: %s", HISTORY_FILE, error)
             line = Operation("add", "what was done", section="History", content=plan.history)
-            refused = (*refused, Refused(line, f"{HISTORY_FILE} cannot be added to: {error}"))
+            refused = (*refused, Refused(line, f"{HISTORY_FILE} could not be updated: {error}"))
     if not written.done:
         return Outcome((), refused, history)
     number, before = await _numbers(written, memory)
@@ -132,7 +132,7 @@ async def take_back(outcome: Outcome, memory: MemoryFiles, session_key: str) -> 
         try:
             await _unlog(outcome.history, memory, session_key)
         except (ToolError, StorageError) as error:
-            log.warning("The line in %s stays: %s", HISTORY_FILE, error)
+            log.warning("The entry in %s was not removed: %s", HISTORY_FILE, error)
     return True
 
 
@@ -163,7 +163,9 @@ async def _change(plan: Plan, memory: MemoryFiles, author: MemoryAuthor, session
         except MemoryConflict:
             continue
         return _Written(applied.done, applied.refused, _checksum_of(applied.text))
-    raise StorageError(f"{MEMORY_FILE} changes again and again.", hint="Close what writes to it, then try again.")
+    raise StorageError(
+        f"{MEMORY_FILE} keeps changing.", hint="Close the program that is writing to it, then try again."
+    )
 
 
 async def _before_a_kill(
@@ -203,7 +205,7 @@ async def _numbers(written: _Written, memory: MemoryFiles) -> tuple[int | None, 
     try:
         versions = await _versions(memory, MEMORY_FILE)
     except StorageError as error:  # the change is done and must be reported
-        log.warning("The versions of %s cannot be read: %s", MEMORY_FILE, error)
+        log.warning("The versions of %s could not be read: %s", MEMORY_FILE, error)
         return None, None
     place = next((at for at in reversed(range(len(versions))) if versions[at].checksum == written.checksum), None)
     if place is None:

@@ -81,7 +81,7 @@ async def _ranked(facts: Sequence[Fact], text: str, embeddings: Embeddings | Non
                 return []
             vectors = await embeddings.embed(texts, "passage", identity=identity)
     except (EmbeddingError, TimeoutError) as error:
-        log.info("Facts are compared by their words alone: %s", error)
+        log.info("Facts are compared by keywords only: %s", error)
         return []
     cosines = [float(vectors[0] @ vector) for vector in vectors[1:]]
     return sorted(zip(cosines, facts, strict=True), key=lambda pair: (-pair[0], number_of(pair[1].id)))

@@ -41,7 +41,7 @@ def held(root: Path, wait_s: float | None = None) -> Iterator[None]:
     if release is None:
         raise StorageError(
             f"The memory could not be written: another process has kept it locked for {wait_s:g} s.",
-            hint="Try again; if it stays so, another Onyx on the same folder hangs.",
+            hint="Try again. If it keeps failing, another Onyx process that uses this folder may be stuck.",
         )
     try:
         yield
@@ -163,7 +163,7 @@ class FileReplacement:
             try:
                 self._take_in(path, left)
             except (OSError, StorageError) as error:
-                log.warning("%s, left by a write of %s, could not be cleared away: %s", left.place, path, error)
+                log.warning("%s, left over from a write of %s, could not be deleted: %s", left.place, path, error)
 
     def _take_in(self, path: str, left: Leftover) -> None:
         """Raises: OSError, StorageError."""

@@ -205,7 +205,7 @@ class MemoryFiles:
         try:
             self.note_outside_change(path)
         except StorageError as error:  # a file can be read even if no version can be written
-            log.warning("No version of %s could be kept: %s", path, error)
+            log.warning("A version of %s could not be saved: %s", path, error)
         return self.content_now(path)
 
     def _search(self, query: str, limit: int) -> Sequence[Passage]:

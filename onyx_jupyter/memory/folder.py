@@ -69,7 +69,7 @@ class MemoryFolder:
         except (OSError, RuntimeError, ValueError) as error:
             raise PathNotAllowed(f"The path {path!r} cannot be resolved: {error}.") from error
         if root not in file.parents or file.resolve() != file:  # the latter: a loop of links hid the target
-            raise PathNotAllowed(f"The path {path!r} lies outside the agent's workspace {self.workspace}.")
+            raise PathNotAllowed(f"The path {path!r} is outside the agent's workspace {self.workspace}.")
         return file
 
     def name_of(self, real: Path) -> str | None:
@@ -128,7 +128,7 @@ class MemoryFolder:
             if stat.S_ISREG(status.st_mode):
                 yield MemoryFile(path, real, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
             elif not stat.S_ISDIR(status.st_mode):
-                yield MemoryFile(path, real, problem="It is no regular file.")
+                yield MemoryFile(path, real, problem="It is not a regular file.")
 
     def _names_in(self, folder: Path) -> Sequence[os.DirEntry[str]]:
         """Raises: StorageError if it can't be listed, ToolError if it is not a folder or reached by a link."""
@@ -137,7 +137,7 @@ class MemoryFolder:
                 status = folder.lstat()
                 if stat.S_ISLNK(status.st_mode) or (stat.S_ISDIR(status.st_mode) and folder.resolve() != folder):
                     raise ToolError(
-                        "It is a link, and links to folders are not followed: put the folder itself in its place."
+                        "It is a link, and links to folders are not followed. Replace it with the folder itself."
                     )
                 if not stat.S_ISDIR(status.st_mode):
                     raise ToolError("It is no folder.")
@@ -156,9 +156,9 @@ class MemoryFolder:
         try:
             real = self.resolve(path)
             if not real.exists():
-                return "It is a link that leads nowhere."
+                return "It is a broken link."
         except PathNotAllowed:
-            return "It is a link that leads out of the memory's folder, or round in a circle."
+            return "It is a link that leads out of the memory folder or in a circle."
         return None if self.name_of(real) else "It is a link to what is no memory file."
 
 

@@ -64,7 +64,7 @@ class KeptVersions:
             try:
                 version = self._store.record(file, data, author, session_key=session_key, restored=restored).version
             except StorageError as error:
-                log.warning("No version of %s could be kept: %s", path, error)
+                log.warning("A version of %s could not be saved: %s", path, error)
         self._on_change(MemoryChange(file, real, version, written=True))
         return version
 

@@ -21,7 +21,7 @@ _LEAST_LETTERS = 3
 _SECTION_CHARS = 80
 _REASON_CHARS = 300
 
-NO_SUCH_ITEM = "the file has no such entry any more"
+NO_SUCH_ITEM = "the file no longer has this entry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class _Work:
     def take(self, operation: Operation) -> str | None:
         """Accepts the operation and returns None, or returns why not and changes nothing."""
         if self.taken >= self.limits.operations:
-            return f"more than {self.limits.operations} changes at once"
+            return f"it is one of more than {self.limits.operations} changes at once"
         edits, added = dict(self.edits), {title: list(lines) for title, lines in self.added.items()}
         why = self._add(operation) if operation.op == "add" else self._edit(operation)
         text = "" if why else _rendered(self.parts, self.edits, self.added)
@@ -145,7 +145,7 @@ class _Work:
             return "a code block or comment in the file is never closed"
         known = [self.edits.get(item, item.text) for item in self.parts.items]
         if _bare(operation.content) in {_bare(text) for text in known if text} | self._news():
-            return "it is remembered already"
+            return "it is already remembered"
         section = _section(self.parts, operation.section)
         title = section.title if section else operation.section
         key = next((other for other in self.added if other.casefold() == title.casefold()), title)
@@ -160,10 +160,10 @@ class _Work:
         if item is None:
             return "another change is about the same entry"
         if operation.op == "drop" and item.holds_others:
-            return "other entries hang on it"
+            return "other entries are nested under it"
         others = {_bare(other.text) for other in self.parts.items if other is not item} | self._news()
         if operation.op == "change" and _bare(operation.content) in others | {_bare(item.text)}:
-            return "it is remembered already"
+            return "it is already remembered"
         self.edits[item] = operation.content if operation.op == "change" else None
         return None
 
@@ -171,14 +171,14 @@ class _Work:
         limits, items = self.limits, len(self.parts.items)
         drops = sum(new is None for new in self.edits.values())
         if drops > min(limits.drops, int(items * limits.drop_share)):
-            return f"too many of its {items} entries would go at once"
+            return f"too many of its {items} entries would be removed at once"
         if len(self.edits) - drops > max(1, int(items * limits.change_share)):
-            return f"too many of its {items} entries would be worded anew at once"
+            return f"too many of its {items} entries would be reworded at once"
         lost = sum(max(0, len(item.text) - len(new or "")) for item, new in self.edits.items())
         if lost > max(limits.lost_chars, int(len(self.base) * limits.lost_share)):
-            return "too much of the file would go at once"
+            return "too much of the file would be removed at once"
         if size > len(self.base) + limits.added_chars:
-            return f"the file would grow by more than {limits.added_chars:,} characters at once"
+            return f"more than {limits.added_chars:,} characters would be added at once"
         if size > max(limits.file_chars, len(self.base)):
             return f"the file is full ({limits.file_chars:,} characters)"
         return None
@@ -250,7 +250,7 @@ def _malformed(operation: Operation, limits: Limits) -> str | None:
     if operation.op != "drop":
         content = operation.content
         if len(_LETTER.findall(content)) < _LEAST_LETTERS:
-            return "there is nothing in it"
+            return "it is empty"
         if len(content) > limits.content_chars:
             return f"it is longer than {limits.content_chars} characters"
         if _STRUCTURE.search(content) or _BEGINS_STRUCTURE.match(content):

@@ -238,7 +238,7 @@ class MemorySync:
             try:
                 content = memory.content_now(file.path)
             except (StorageError, ToolError) as error:
-                log.info("%s cannot be indexed: %s", file.path, error)
+                log.info("%s could not be indexed: %s", file.path, error)
                 continue
             sources.append(source_of(name[0], file, content.text, content.checksum))
         return sources
@@ -253,7 +253,7 @@ class MemorySync:
             try:
                 memory.note_outside_change(path)
             except (StorageError, ToolError) as error:
-                log.warning("No version of %s could be kept: %s", path, error)
+                log.warning("A version of %s could not be saved: %s", path, error)
 
     def _may_change_unseen(self, stamp: FileStamp) -> bool:
         return self._clock.now().timestamp() - stamp.changed_ns / 1e9 < _RACY_S
@@ -275,7 +275,7 @@ class MemorySync:
             make_private_folder(self._seen_file.parent)
             write_text_atomically(self._seen_file, text)
         except (OSError, StorageError) as error:
-            log.info("What was seen of the memory files could not be kept: %s", error)
+            log.info("The state of the memory files could not be saved: %s", error)
 
 
 def source_of(agent_id: str, file: MemoryFile, text: str, checksum: str) -> Source:

@@ -132,7 +132,7 @@ class TabRequests:
         """Passes an answer to the waiting request; False and a log line if none waits, or if another tab was asked."""
         waiting = self._tabs[tab].pending.pop(request_id, None) if tab in self._tabs else None
         if waiting is None or waiting.done():
-            _log.info("An answer to %s was ignored: nobody waits for it from that tab.", request_id)
+            _log.info("Ignored an unexpected response to %s from a browser tab.", request_id)
             return False
         if error is not None:
             waiting.set_exception(error)
@@ -219,7 +219,7 @@ class TabRequests:
                 while self.tab_with(path) is None:
                     await self._changed.wait()
         except (NotebookError, TimeoutError) as error:
-            _log.info("%s could not be opened in a tab: %s", path, error)
+            _log.info("%s could not be opened in a browser tab: %s", path, error)
             return False
         return True
 
@@ -255,7 +255,7 @@ class TabRequests:
                 try:
                     await state.send(request_id, action, params)
                 except Exception as error:
-                    _log.info("A request could not be sent to a tab: %s", error)
+                    _log.info("A request could not be sent to a browser tab: %s", error)
                     raise _tab_gone() from error
                 return await waiting
         except TimeoutError:

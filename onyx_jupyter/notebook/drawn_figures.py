@@ -41,7 +41,7 @@ class DrawnFigures:
                 async with asyncio.timeout(_PATIENCE_S):
                     return await self._questions.ask(kernel_id, about, _LOOK_S, **more)
             except NotebookError as error:
-                _log.debug("What was drawn is not told: %s", error)
+                _log.debug("A figure could not be described: %s", error)
         return None
 
 

@@ -122,7 +122,7 @@ async def _reply(
 
 def _request(question: str) -> dict[str, Any]:
     """The content of an execute_request. Its code is always the same: IPython keeps each different one forever."""
-    begin = f'(lambda s: s["b"].exec({_part("quiet")!r}, s) or s["begin_quietly"]({_SHELL}))({_SCOPE})'
+    begin = f'(lambda s: s["b"].exec({_part("isolation")!r}, s) or s["begin_quietly"]({_SHELL}))({_SCOPE})'
     ask = f'(lambda s: s["b"].exec({probe_source()!r}, s) or s["answer"]({_SHELL}, {question!r}))({_SCOPE})'
     return {
         "code": begin,

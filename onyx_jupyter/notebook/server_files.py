@@ -55,7 +55,7 @@ async def _refuse_open(path: str, tabs: Tabs, sessions: Sessions) -> None:
     if count > 1:
         raise NotebookError(
             "open_in_tabs",
-            f"{path} is open in {count} browser windows, and each has its own version of it. Close all but one.",
+            f"{path} is open in {count} browser windows, each with its own version of it. Close all but one.",
         )
     session = None if count else await sessions.find(path)
     if session is not None and session.connections:

@@ -40,7 +40,7 @@ _HARMLESS = _WORDS["harmless"]
 _RUNNERS = _WORDS["runner"]
 _STARTERS = _WORDS["starter"]
 _NO_IPYTHON = re.compile(r"(?i)(?:ir|julia|deno|rust|xcpp|gophernotes|octave|matlab|sas|ijavascript|tslab)\b.*")
-_UNREADABLE = "it cannot be read with certainty"
+_UNREADABLE = "it cannot be parsed reliably"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _in_tree(tree: ast.AST) -> Iterator[ShellUse]:
             yield from _of_call(call.function.attr, call.texts)
     for node in ast.walk(tree):
         if id(node) not in read and _may_run(node):
-            yield ShellUse((ast.unparse(node),), "it is made while the cell runs")
+            yield ShellUse((ast.unparse(node),), "it is built while the cell runs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _of_magic(name: str, line: str, body: str | None) -> Iterator[ShellUse]:
     whole = f"%{name} {line}".strip() if body is None else f"%%{name} {line}".strip() + f"\n{body.rstrip()}"
     if name in _WRAPPERS:
         if _INNER.search(line) or _HINT_OF_PYTHON.search(line):
-            yield ShellUse((whole,), f"it stands in %{name}")
+            yield ShellUse((whole,), f"it is inside %{name}")
         yield from _in_cell(body or "")
     elif name in _SHELLS and (body is None or not line):
         yield ShellUse(((line if body is None else body).strip(),))

@@ -39,9 +39,11 @@ class Caller:
     def check(self, operation: Operation) -> None:
         """Raises: Forbidden if this caller may not ask for that."""
         if operation.scope not in self.scopes:
-            raise Forbidden(f"{operation.name} needs the scope {operation.scope!r}, which this caller does not have.")
+            raise Forbidden(
+                f"{operation.name} requires the scope {operation.scope!r}, which this caller does not have."
+            )
         if operation.callers == "tab" and self.tab is None:
-            raise Forbidden(f"{operation.name} can be asked only by a page in which notebooks are open.")
+            raise Forbidden(f"{operation.name} can be called only from a JupyterLab page.")
 
     @property
     def own_tab(self) -> TabId:

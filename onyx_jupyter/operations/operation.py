@@ -49,7 +49,7 @@ class Operations:
         self._by_name: dict[str, Operation] = {}
         for operation in operations:
             if operation.name in self._by_name:
-                raise ValueError(f"Two operations are called {operation.name!r}. Give one of them another name.")
+                raise ValueError(f"Two operations are named {operation.name!r}. Rename one of them.")
             self._by_name[operation.name] = operation
 
     def get(self, name: str) -> Operation | None:

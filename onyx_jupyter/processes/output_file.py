@@ -93,4 +93,4 @@ class OutputFile:
             work()
         except (OSError, OnyxError) as error:
             self._failed = True
-            log.warning("A command's output could not be kept: %s", error)
+            log.warning("A command's output could not be saved: %s", error)

@@ -63,7 +63,7 @@ class ProcessReaper:
                 *command, stdin=pipe, stdout=nothing, stderr=nothing, start_new_session=True
             )
         except OSError as error:
-            log.warning("Commands run without a process reaper, which could not be started: %s", error)
+            log.warning("The process reaper could not be started, so commands run without it: %s", error)
         for marker, pid in self._watched.items():
             self._tell(f"+ {pid} {marker}")
 

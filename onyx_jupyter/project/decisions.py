@@ -47,14 +47,14 @@ class ProjectDecisions:
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._clock = clock
-        self._file = SharedDocument(path, _DecisionsFile(), if_damaged="what projects say is asked for again")
+        self._file = SharedDocument(path, _DecisionsFile(), if_damaged="project instructions must be trusted again")
 
     def of(self, real: Path) -> Sequence[DecidedFile]:
         """The decisions about that file; empty if they cannot be read: then the user is asked again."""
         try:
             return [entry for entry in self._file.read().files if entry.path == str(real)]
         except StorageError as error:
-            log.error("No project's instructions count as trusted: %s", error)
+            log.error("No project instructions are trusted: %s", error)
             return ()
 
     def add(self, found: Instructions, decision: Decision, by: str) -> None:

@@ -44,10 +44,10 @@ def read_instructions(root: Path) -> Instructions | None:
     except FileNotFoundError:
         return None
     except NotRegular:
-        return Instructions(real, problem="It is no regular file.")
+        return Instructions(real, problem="It is not a regular file.")
     except OSError as error:
         if real.is_symlink():
-            return Instructions(real, problem="It is a link. Put the file itself in its place.")
+            return Instructions(real, problem="It is a link. Replace it with the file itself.")
         return Instructions(real, problem=f"It cannot be read: {error.strerror or error}.")
     return _judged(real, content)
 
@@ -63,11 +63,11 @@ def _content(root: Path) -> bytes:
 
 def _judged(real: Path, content: bytes) -> Instructions | None:
     if len(content) > MAX_BYTES:
-        return Instructions(real, problem=f"It is too large: {MAX_BYTES:,} bytes are the most.")
+        return Instructions(real, problem=f"It is too large: the limit is {MAX_BYTES:,} bytes.")
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         return Instructions(real, problem=f"It is not UTF-8 text ({error.reason} at byte {error.start}).")
     if "\0" in text:
-        return Instructions(real, problem="It is no text: it holds NUL characters.")
+        return Instructions(real, problem="It is not text: it contains NUL characters.")
     return Instructions(real, text, hashlib.sha256(content).hexdigest()) if text.strip() else None

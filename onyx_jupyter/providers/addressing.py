@@ -29,7 +29,7 @@ def endpoint_of(model_id: str, settings: ModelsSettings) -> Endpoint:
     if name in LOGIN_PROVIDERS:
         raise ModelError(
             "not_found",
-            f'"{name}" signs in with a subscription, which this version does not offer.',
+            f'"{name}" requires a subscription sign-in, which this version does not support.',
             hint="Use a key: openai/…, anthropic/… or another provider.",
         )
     provider = settings.providers.get(name, ProviderSettings())
@@ -96,5 +96,5 @@ def _compatible(name: str, model_id: str, settings: ModelsSettings, own: Provide
 
 def _id_hint(name: str | None = None) -> str:
     known = ", ".join([LOCAL, *KNOWN_PROVIDERS])
-    hint = f"A model id is provider/model; providers are {known} and others that LiteLLM has."
-    return f"{hint} For a server of your own set providers.{name}.baseUrl." if name else hint
+    hint = f"A model id is provider/model; providers are {known} and others that LiteLLM supports."
+    return f"{hint} For your own server, set providers.{name}.baseUrl." if name else hint

@@ -64,8 +64,8 @@ class CircuitBreaker:
         when = f"in {math.ceil(left_s)} s" if left_s else "right now"
         return ModelError(
             "unavailable",
-            f"{title} failed {self._failures} times in a row and is left alone for a while.",
-            hint=f"It is tried again {when}. Until then choose another model.",
+            f"{title} failed {self._failures} times in a row, so Onyx paused it for a while.",
+            hint=f"Onyx tries it again {when}. Until then, choose another model.",
             retry_after_s=left_s,
             permanent=True,
         )

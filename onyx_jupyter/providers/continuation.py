@@ -49,7 +49,7 @@ class Continuation:
                 found = await _try(say)
                 if found is None:
                     return "not at all"
-                log.info("%s at %s goes on from the beginning of an answer: %s", model, address, found)
+                log.info("How %s at %s continues a partial answer: %s", model, address, found)
                 self._ways[server] = found
             return self._ways[server]
 
@@ -64,7 +64,7 @@ async def _try(say: Say) -> Way | None:
             text = await say({**_TRIAL, **fields})
         except Exception as error:
             if getattr(error, "status_code", None) not in _REFUSALS:
-                log.info("Whether an answer can be begun was not found out: %s", type(error).__name__)
+                log.info("Could not check whether the model continues a partial answer: %s", type(error).__name__)
                 return None
             continue
         if text.startswith(_GONE_ON):

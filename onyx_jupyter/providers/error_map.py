@@ -66,7 +66,7 @@ def model_error(error: BaseException, provider: Provider, *, started: bool = Fal
     if "ContextWindowExceededError" in names or (status in (400, 413, 500) and _OVERFLOW.search(detail)):
         return ModelError(
             "overflow",
-            f"The conversation is longer than {provider.model} can read.",
+            f"The conversation is longer than the context window of {provider.model}.",
             hint="Start a new session, or choose a model with a larger context window.",
         )
     if "ContentPolicyViolationError" in names:
@@ -85,7 +85,7 @@ def model_error(error: BaseException, provider: Provider, *, started: bool = Fal
         return ModelError(
             "timeout",
             f"{provider.title} did not answer in time.",
-            hint="Ask again; if it stays like this, choose a smaller model or raise the time-out.",
+            hint="Ask again. If it keeps happening, choose a smaller model or raise runtime.retry.timeoutMs.",
         )
     if status == 404 or "NotFoundError" in names:
         return ModelError(
@@ -98,15 +98,15 @@ def model_error(error: BaseException, provider: Provider, *, started: bool = Fal
 
 def missing_key(provider: Provider) -> ModelError:
     """No key is set for a provider that needs one."""
-    return ModelError("authentication", f"There is no key for {provider.title}.", hint=_key_hint(provider))
+    return ModelError("authentication", f"No API key is set for {provider.title}.", hint=_key_hint(provider))
 
 
 def stopped_in_the_middle(provider: Provider) -> ModelError:
     """The connection or the stream ended before the answer was complete."""
     return ModelError(
         "unavailable",
-        f"{provider.title} broke off: the answer stopped in the middle.",
-        hint="Ask again. What came before the break has been kept.",
+        f"{provider.title} closed the connection in the middle of the answer.",
+        hint="Ask again. What was written so far has been kept.",
     )
 
 
@@ -115,23 +115,23 @@ def no_answer(provider: Provider) -> ModelError:
     hint = f"Check providers.{provider.setting}.baseUrl, or choose another model." if provider.base_url else None
     return ModelError(
         "bad_response",
-        f"{provider.title} sent nothing that a model would say.",
+        f"{provider.title} did not return a model response.",
         hint=hint or "Ask again, or choose another model.",
     )
 
 
 def endless(provider: Provider) -> ModelError:
     """The answer is longer than any person or program could use."""
-    message = f"{provider.title} did not stop writing; the answer was cut off."
-    return ModelError("bad_response", message, hint="Ask again in other words, or choose another model.")
+    message = f"{provider.title} did not stop writing, so the answer was cut off."
+    return ModelError("bad_response", message, hint="Rephrase the question, or choose another model.")
 
 
 def refused(provider: Provider) -> ModelError:
     """The provider's content rules refused the request."""
     return ModelError(
         "refused",
-        f"{provider.title} refused to answer: its content rules said no.",
-        hint="Put the question differently, or choose another model.",
+        f"{provider.title} refused to answer because of its content policy.",
+        hint="Rephrase the question, or choose another model.",
     )
 
 
@@ -139,9 +139,9 @@ def _unreachable(provider: Provider) -> ModelError:
     hint = (
         f"Start the server, or correct providers.{provider.setting}.baseUrl."
         if provider.base_url
-        else "Check the network connection; a local model answers without one."
+        else "Check the network connection. A local model works without one."
     )
-    return ModelError("unavailable", f"No connection to {provider.address}: nothing answers there.", hint=hint)
+    return ModelError("unavailable", f"Could not connect to {provider.address}: no response.", hint=hint)
 
 
 def _authentication(provider: Provider, status: int | None) -> ModelError:
@@ -156,7 +156,7 @@ def _key_hint(provider: Provider) -> str:
 
 def _rate_limit(error: BaseException, provider: Provider) -> ModelError:
     wait_s = _retry_after_s(error)
-    message = f"{provider.title} is being asked too often (rate limit)."
+    message = f"{provider.title} is rate-limiting requests."
     return ModelError("rate_limit", message, hint=f"{_when(wait_s)}, or choose another model.", retry_after_s=wait_s)
 
 
@@ -168,22 +168,20 @@ def _broken(
     error: BaseException, names: set[str], status: int | None, detail: str, provider: Provider, started: bool
 ) -> ModelError:
     if names & _NOT_JSON:
-        message = f"{provider.title} sent something that is not a valid answer."
+        message = f"{provider.title} sent an invalid response."
         return ModelError("bad_response", message, hint="Ask again, or choose another model.")
     if names & _BROKEN_OFF:
         return stopped_in_the_middle(provider) if started else _unreachable(provider)
     if status is not None and status < 500:
-        hint = "Choose another model, or look at the provider's documentation."
+        hint = "Choose another model, or check the provider's documentation."
         if _NO_TOOLS.search(detail):
-            hint = (
-                f'Set providers.{provider.setting}.toolMode to "json": the model then acts without native tool calls.'
-            )
-        message = f"{provider.title} did not accept the request: {detail}"
+            hint = f'Set providers.{provider.setting}.toolMode to "json", so that the model needs no native tool calls.'
+        message = f"{provider.title} rejected the request: {detail}"
         return ModelError("bad_response", message, hint=hint, permanent=True)
     if status is not None:
         wait_s = _retry_after_s(error)
         hint = f"{_when(wait_s)}, or choose another model."
-        message = f"{provider.title} has a problem of its own: {detail}"
+        message = f"{provider.title} reported a server error: {detail}"
         return ModelError("unavailable", message, hint=hint, retry_after_s=wait_s)
     return ModelError("bad_response", f"{provider.title} failed: {detail}", hint="Ask again, or choose another model.")
 

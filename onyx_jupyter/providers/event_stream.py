@@ -85,7 +85,7 @@ async def _batches(response: httpx.Response) -> AsyncGenerator[list[dict[str, An
     async for data in response.aiter_bytes():
         *lines, rest = (rest + data).split(b"\n")
         if len(rest) > _MAX_LINE_BYTES:
-            raise HttpFailure(None, {"message": "a line of the answer does not end"}, {})
+            raise HttpFailure(None, {"message": "a line of the response is too long"}, {})
         objects, failure = _objects(lines)
         if objects:
             yield objects

@@ -95,12 +95,12 @@ class FallbackModel:
         except ModelError as error:
             if self._told or error.code == "overflow":  # the caller can shorten a conversation
                 raise
-            message = f"{failure} {self.id}, which should answer instead, failed as well: {error}"
+            message = f"{failure} The fallback {self.id} also failed: {error}"
             raise ModelError(failure.code, message, hint=failure.hint, retry_after_s=failure.retry_after_s) from None
 
     def _note(self, failure: ModelError) -> ModelNote:
         return ModelNote(
             "fallback",
-            f"{self.id} answers this message, since {self._first.id} could not: {failure}",
+            f"{self.id} is answering this message because {self._first.id} failed: {failure}",
             {"model": self.id, "instead": self._first.id, "code": failure.code},
         )

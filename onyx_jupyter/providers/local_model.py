@@ -89,7 +89,7 @@ class LocalModel:
         try:
             await server.prefill(body)
         except ModelError as error:
-            log.info("%s could not be started to read ahead: %s", self._id, error)
+            log.info("%s could not be started for reading ahead: %s", self._id, error)
 
     def _fits(self) -> bool:
         try:
@@ -178,7 +178,7 @@ class _Answer:
                 chars_per_token = too_long.chars_per_token
         raise ModelError(
             "overflow",
-            "The conversation is longer than the local model can read.",
+            "The conversation is longer than the local model's context window.",
             hint="Start a new session, or choose a model with a larger context window.",
         )
 
@@ -257,7 +257,7 @@ def _beginning(guidance: Guidance) -> list[dict[str, Any]]:
 def _bad_answer(detail: str) -> ModelError:
     return ModelError(
         "bad_response",
-        f"The local model did not accept the request: {detail[:300]}",
+        f"The local model rejected the request: {detail[:300]}",
         hint="Start a new session, or choose another model.",
     )
 

@@ -94,7 +94,7 @@ class SavedPrompt:
             part.replace(self._path("state"))
         except OSError as error:
             part.unlink(missing_ok=True)
-            raise StorageError(f"What {self._weights.name} has read could not be kept: {error}") from error
+            raise StorageError(f"The prompt state of {self._weights.name} could not be saved: {error}") from error
         facts = {"schemaVersion": SCHEMA_VERSION, "sha256": digest, "savedAt": timestamp(self._clock.now())}
         write_text_atomically(self._path("json"), json.dumps(facts) + "\n")
         self._prune()

@@ -224,7 +224,7 @@ class LocalServer:
         return ModelError(
             "unavailable",
             f"The process of the local model ended unexpectedly{how}.",
-            hint="Ask again: it starts anew. If it stays like this, memory may be short.",
+            hint="Ask again to restart it. If it keeps happening, the machine may be short of memory.",
         )
 
     def _spawn(self, key: str) -> subprocess.Popen[str]:
@@ -306,7 +306,7 @@ async def _if_the_disk_allows(work: Callable[[], None]) -> None:
     try:
         await asyncio.to_thread(work)
     except StorageError as error:
-        log.warning("A local model keeps nothing on disk of what it has read: %s", error)
+        log.warning("Prompt states of local models are not saved to disk: %s", error)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

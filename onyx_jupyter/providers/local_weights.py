@@ -57,8 +57,8 @@ def check_runtime() -> None:
 def _unknown(name: str) -> ModelError:
     known = ", ".join(model.id for model in CATALOGUE)
     if name == _GONE:
-        message = f"local/{name} is not part of Onyx any more: it invented too much."
-        hint = f"Choose another model below the input, or in onyx.json: {known}, or one of a provider."
+        message = f"local/{name} is no longer part of Onyx: it made up too much."
+        hint = f"Choose another model below the input or in onyx.json: {known}, or a provider's model."
         return ModelError("not_found", message, hint=hint)
     hint = f"{known}, or local/ followed by the absolute path of a .gguf file."
     return ModelError("not_found", f'There is no local model "{name}".', hint=hint)

@@ -17,7 +17,7 @@ def check_allowed(base_url: str | None, provider_title: str) -> None:
         return
     raise ModelError(
         "refused",
-        f"{provider_title} was not called: {FORBID_VARIABLE} forbids every provider outside this machine.",
+        f"{provider_title} was not called: {FORBID_VARIABLE} forbids providers outside this machine.",
         hint=f"Unset {FORBID_VARIABLE}, or use a model on this machine (“Local models…”, or a baseUrl on 127.0.0.1).",
     )
 

@@ -25,7 +25,7 @@ _WHAT_HAPPENED = {
     "rate_limit": "is busy",
     "timeout": "did not answer in time",
     "unavailable": "is not available",
-    "bad_response": "sent an answer that cannot be used",
+    "bad_response": "sent an unusable answer",
 }
 
 
@@ -118,13 +118,13 @@ class ResilientModel:
 
     def _empty(self, finish_reason: str) -> ModelError:
         if finish_reason == "length":
-            message = f"{self.id} used up the length of its answer before the first word."
+            message = f"{self.id} reached its reply limit before writing an answer."
             return ModelError("bad_response", message, hint="Raise the agent's maxTokens.", permanent=True)
         return EmptyAnswer(self.id)
 
     def _with_wait(self, error: ModelError) -> ModelError:
         if not self._resilience.retry.asks_too_much(error):
             return error
-        message = f"{error} It asks to wait {math.ceil(error.retry_after_s or 0)} s."
-        hint = "Ask again then, or choose another model."
+        message = f"{error} It asks for a wait of {math.ceil(error.retry_after_s or 0)} s."
+        hint = "Ask again after that, or choose another model."
         return ModelError(error.code, message, hint=hint, retry_after_s=error.retry_after_s)

@@ -54,8 +54,8 @@ class ToolCallDeltas:
         """
         key = index if index is not None else self._implied_index(call_id)
         if key not in self._fragments and len(self._fragments) >= MAX_CALLS:
-            message = f"The model asked for more than {MAX_CALLS} tools in one answer. None of them was run."
-            raise ModelError("bad_response", message, hint="Ask again in other words, or choose another model.")
+            message = f"The model requested more than {MAX_CALLS} tool calls in one answer. None of them was run."
+            raise ModelError("bad_response", message, hint="Rephrase the question, or choose another model.")
         fragment = self._fragments.setdefault(key, _Fragment())
         fragment.id = fragment.id or call_id or ""
         # Some servers repeat the name in every fragment, so it is set once and not appended.

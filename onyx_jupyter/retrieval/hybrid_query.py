@@ -77,7 +77,7 @@ class HybridQuery:
         if by_words.problem is not None:
             raise by_words.problem
         rows = [(row_id, by_words.rows[row_id]) for row_id in by_words.scores]
-        note = "Words alone were searched. The index is replaced again and again while it is searched."
+        note = "Only keywords were searched. The index kept being replaced during the search."
         return _candidates(rows, by_words.scores, None), note
 
     async def _asked(self, query: str, count: int, only: SearchFilter) -> tuple[_ByWords, _Meaning]:
@@ -110,10 +110,10 @@ class HybridQuery:
                 identity = self._identity = (await asyncio.to_thread(self._collection.state)).serving.identity
                 self._has_looked = True
             if identity is None:
-                return _Meaning(None, note=f"Words alone were searched. {self._vectors.why_none()}")
+                return _Meaning(None, note=f"Only keywords were searched. {self._vectors.why_none()}")
             return _Meaning(identity, await self._vectors.of_query(query, identity))
         except (EmbeddingError, IndexUnavailable) as error:
-            return _Meaning(identity, note=f"Words alone were searched. {error}")
+            return _Meaning(identity, note=f"Only keywords were searched. {error}")
 
     def _answer(
         self, by_words: _ByWords, meaning: _Meaning, count: int, only: SearchFilter
@@ -124,12 +124,12 @@ class HybridQuery:
             try:
                 view, near = self._nearest(by_words, meaning, meaning.vector, count, only)
             except IndexUnavailable as error:
-                note = f"Words alone were searched. {error}"
+                note = f"Only keywords were searched. {error}"
         if view is None:
             assert by_words.problem is not None
             raise by_words.problem
         if by_words.problem is not None:
-            note = f"Meaning alone was searched. {by_words.problem}"
+            note = f"Only meaning was searched. {by_words.problem}"
         wanted = list(dict.fromkeys([*near, *by_words.scores]))
         missing = [row_id for row_id in near if row_id not in by_words.rows]
         rows = {**by_words.rows, **self._collection.read(lambda _, state: _served(view, state).rows(missing))}

@@ -110,7 +110,7 @@ class IndexMaintenance:
         """A note for the user; None if the index is complete."""
         if self._progress:
             return self._progress
-        return f"{self._missing} passages are found by words alone so far." if self._missing else None
+        return f"{self._missing} passages can only be found by keyword so far." if self._missing else None
 
     def wrote(self) -> None:
         """Call after a write: vectors may be missing, and the index is tidied later."""
@@ -178,7 +178,7 @@ class IndexMaintenance:
             except IndexUnavailable as error:
                 self._failed(error)
             except Exception:
-                _log.exception("The upkeep of an index failed.")
+                _log.exception("Index maintenance failed.")
                 self._failed_at = _now()
                 self._wake_in(_AGAIN_S)
             finally:
@@ -209,7 +209,7 @@ class IndexMaintenance:
 
     def _failed(self, error: IndexUnavailable | EmbeddingError) -> None:
         if self._failure != str(error):
-            _log.warning("The index could not be brought up to date, and is tried again later: %s", error)
+            _log.warning("The index could not be updated; trying again later: %s", error)
         self._failure = str(error)
         self._wake_in(_AGAIN_S)
 

@@ -116,7 +116,7 @@ class IndexUpdater:
             self.problem = str(error)
         except Exception:  # searches fall back to keywords
             log.exception("The index of the %s could not be updated", self._name)
-            self.problem = "The index cannot be used because of an error in Onyx. The server's log has the details."
+            self.problem = "The index is not available: Onyx hit an internal error. See the server log for details."
         self.is_complete = False
         self._on_change()
         return None

@@ -40,7 +40,7 @@ class IndexVectors:
 
     def why_none(self) -> str:
         """Why there is no embedder, as a sentence."""
-        return self._embeddings.problem or "There is no embedder."
+        return self._embeddings.problem or "No embedder is available."
 
     async def of_passages(self, texts: Sequence[str], identity: EmbedderIdentity | None) -> list[Vectors | None]:
         """One per text, None if there is none: a blank text, no embedder, or one that fails.
@@ -65,7 +65,7 @@ class IndexVectors:
             if all(sound):
                 self.problem = None
             else:
-                self._failed(EmbeddingError(f"{_name(identity)} made vectors that are not numbers."))
+                self._failed(EmbeddingError(f"{_name(identity)} returned embeddings that are not numbers."))
         return made
 
     async def of_rows(self, rows: Sequence[dict[str, Any]], identity: EmbedderIdentity) -> list[Vectors | None]:
@@ -83,13 +83,13 @@ class IndexVectors:
         except TimeoutError as error:
             raise EmbeddingError(f"{_name(identity)} did not answer within {QUERY_S:g} s.") from error
         if not _sound(vectors, 1, identity)[0]:
-            raise EmbeddingError(f"{_name(identity)} made a vector that is not of numbers.")
+            raise EmbeddingError(f"{_name(identity)} returned an embedding that is not numbers.")
         vector: Vectors = vectors[0]
         return vector
 
     def _failed(self, error: EmbeddingError) -> None:
         if self.problem != str(error):
-            _log.warning("No vectors could be made; words alone are indexed until they can: %s", error)
+            _log.warning("No embeddings could be computed; until then, only keywords are indexed: %s", error)
         self.problem = str(error)
 
 
@@ -99,7 +99,7 @@ def _sound(vectors: Vectors, count: int, identity: EmbedderIdentity) -> Sequence
 
     if vectors.shape != (count, identity.dimension):
         raise EmbeddingError(
-            f"{_name(identity)} made vectors of shape {vectors.shape}, not ({count}, {identity.dimension})."
+            f"{_name(identity)} returned embeddings of shape {vectors.shape}, not ({count}, {identity.dimension})."
         )
     lengths = np.linalg.norm(vectors, axis=1)
     sound: list[bool] = (np.isfinite(lengths) & (lengths > 0)).tolist()

@@ -51,7 +51,7 @@ class Reindex:
         Requires the lock. Raises: IndexUnavailable, EmbeddingError.
         """
         following = await self._writer.run(self._collection.begin_following)
-        _log.info("The index is being made for the embedder %s/%s.", identity.provider, identity.model)
+        _log.info("Rebuilding the index for the embedder %s/%s.", identity.provider, identity.model)
         while True:
             todo, gone = await asyncio.to_thread(self._differences, following)
             table = self._collection.table(following)
@@ -77,7 +77,7 @@ class Reindex:
     async def _copy(self, todo: Mapping[str, int], following: TableState, identity: EmbedderIdentity) -> None:
         done, total = 0, sum(todo.values())
         for sources in _batches(todo):
-            self._on_progress(f"The index is being made for another embedder ({done} of {total} passages).")
+            self._on_progress(f"The index is being rebuilt for another embedder ({done} of {total} passages).")
             where = among("source", sources)
             rows = await asyncio.to_thread(whole_rows, self._collection, where)
             vectors = await self._vectors.of_rows(rows, identity)

@@ -71,9 +71,9 @@ class HybridSearch:
 
     async def _without_index(self, query: str, only: SearchFilter, limit: int, error: IndexUnavailable) -> SearchAnswer:
         if self._fallback is None:
-            return SearchAnswer((), f"Nothing could be searched. {error}")
+            return SearchAnswer((), f"The search failed. {error}")
         found = await self._fallback(query, only, limit)
-        note = f"The files themselves were searched, for words alone, since the index cannot be used. {error}"
+        note = f"The index is not available, so the files were searched by keyword only. {error}"
         return SearchAnswer(tuple(found)[:limit], note)
 
 

@@ -41,7 +41,9 @@ class AuditTrail:
         except OnyxError as error:
             if decision == APPROVED:
                 raise
-            log.error("That call %s was %s could not be written into the audit file: %s", call_id, decision, error)
+            log.error(
+                "The decision on call %s (%s) could not be written to the audit file: %s", call_id, decision, error
+            )
         self._deciders[run_id, call_id] = by
 
     async def tool_run(
@@ -60,14 +62,14 @@ class AuditTrail:
         try:
             await self._write("tool", {**about, **facts})
         except OnyxError as error:
-            log.error("The call %s of run %s could not be written into the audit file: %s", call.id, run_id, error)
+            log.error("The call %s of run %s could not be written to the audit file: %s", call.id, run_id, error)
 
     async def revoked(self, grant: Grant, by: str) -> None:
         """A grant that no longer counts; what restricts is done first and recorded afterwards."""
         try:
             await self._audit.write("revoked", self._clean({"by": by, **listed([grant])[0]}))
         except OnyxError as error:
-            log.error("That grant %s was revoked could not be written into the audit file: %s", grant.id, error)
+            log.error("The revocation of grant %s could not be written to the audit file: %s", grant.id, error)
 
     async def skill_trusted(self, name: str, path: str, digest: str, by: str) -> None:
         """Recorded before it counts. Raises: StorageError."""
@@ -82,28 +84,28 @@ class AuditTrail:
         try:
             await self._audit.write("project_declined", self._clean({"path": path, "sha256": digest, "by": by}))
         except OnyxError as error:
-            log.error("That %s was declined could not be written into the audit file: %s", path, error)
+            log.error("The decline of %s could not be written to the audit file: %s", path, error)
 
     async def reviewed(self, what: str, by: str, facts: Mapping[str, Any]) -> None:
         """A person undid or redid changes to notebooks: already done, so a disk error is only logged."""
         try:
             await self._audit.write("review", self._clean({"what": what, "by": f"user:{by}", **facts}))
         except OnyxError as error:
-            log.error("A review (%s) could not be written into the audit file: %s", what, error)
+            log.error("A review (%s) could not be written to the audit file: %s", what, error)
 
     async def memory(self, what: str, by: str, facts: Mapping[str, Any]) -> None:
         """The memory was changed automatically, reverted, or added to with a person's consent: already done."""
         try:
             await self._audit.write("memory", self._clean({"what": what, "by": by, **facts}))
         except OnyxError as error:
-            log.error("A change of the memory (%s) could not be written into the audit file: %s", what, error)
+            log.error("A memory change (%s) could not be written to the audit file: %s", what, error)
 
     async def skill_run(self, facts: Mapping[str, Any]) -> None:
         """A finished run that a person started."""
         try:
             await self._audit.write("skill_run", self._clean(facts))
         except OnyxError as error:
-            log.error("The run %s could not be written into the audit file: %s", facts.get("run"), error)
+            log.error("The run %s could not be written to the audit file: %s", facts.get("run"), error)
 
     async def _write(self, event: str, facts: Mapping[str, Any]) -> None:
         """For facts of any size. Writes even if cancelled. Raises: StorageError."""

@@ -67,7 +67,7 @@ class RunMode:
         if wished == self.current:
             return None
         mode, later = self.current.capitalize(), wished.capitalize()
-        return f"This answer is in {mode} mode and stays in it; {later} mode counts from the next answer on."
+        return f"This answer stays in {mode} mode; {later} mode applies from the next answer on."
 
 
 class RunTools:

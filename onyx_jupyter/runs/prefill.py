@@ -76,9 +76,9 @@ class Prefill:
             try:
                 await self._begin(draft)
             except (OnyxError, Halt) as error:
-                log.info("Nothing is read ahead: %s", error)
+                log.info("Reading ahead failed: %s", error)
             except Exception:
-                log.exception("What could be read ahead was not found out")
+                log.exception("Reading ahead could not be prepared")
 
     async def _begin(self, draft: Draft) -> None:
         """Begins to read, and cancels the reading for another draft. Raises: OnyxError, Halt."""

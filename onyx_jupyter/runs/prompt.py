@@ -101,5 +101,5 @@ def _in_words(file: BootstrapFile) -> str:
     how_much = f"only its first {shown:,} characters" if shown else "nothing of it"
     return (
         f"{file.name} is too long for the prompt: the model gets {how_much} of {file.size:,}. "
-        "Shorten it, or move parts to files that are read when they are needed."
+        "Shorten it, or move parts to files that the model reads when it needs them."
     )

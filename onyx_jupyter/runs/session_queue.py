@@ -95,7 +95,7 @@ class SessionQueue:
                 await asyncio.wait([task])
                 self._current = None
                 if not task.cancelled() and (error := task.exception()) is not None:
-                    log.error("Run %s ended without saying so", run_id, exc_info=error)
+                    log.error("Run %s ended without an end event", run_id, exc_info=error)
         finally:
             self._worker = None
             self._tell_if_idle()

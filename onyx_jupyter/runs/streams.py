@@ -156,4 +156,4 @@ def _tell(subscribers: Iterable[Subscriber], told: StreamedEvent) -> None:
         try:
             subscriber(told)
         except Exception:
-            log.exception("A watcher failed to hear %s", told.name)
+            log.exception("A listener failed to handle %s", told.name)

@@ -200,5 +200,7 @@ def _walked(raw: bytes, head: Head, kept: Head | None) -> tuple[Head, Verified]:
     if kept.number > head.number:
         return head, Verified(head.number, Broken(head.lines + 1, "lines from here on were removed"))
     if hash_of_kept not in (None, kept.hash):
-        return head, Verified(head.number, Broken(head.lines, "the lines up to it are not those that were written"))
+        return head, Verified(
+            head.number, Broken(head.lines, "the lines up to here are not the ones originally written")
+        )
     return head, Verified(head.number)

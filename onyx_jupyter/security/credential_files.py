@@ -46,7 +46,7 @@ def holds_credentials(given: str, real: Path) -> bool:
 def why_asked(shown: str) -> str:
     """What the user is told before such a file is read."""
     return (
-        f"`{shown}` holds credentials: allowing it sends what it holds to the model, with recognised secrets taken out"
+        f"`{shown}` contains credentials. Allowing this sends its content to the model, with recognized secrets removed"
     )
 
 

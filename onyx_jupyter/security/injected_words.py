@@ -20,18 +20,18 @@ _WHAT: dict[str, tuple[str, ...]] = {
         r"\b(?:ignor[aei]\w*|olvid[ae]\w*)\b.{0,40}\b(?:instruccion|instruco|regla|regra)",
         r"\bnew (?:system )?(?:instruction|directive|rule)s?\s*:",
     ),
-    "it gives an assistant another part to play": (
+    "it gives an assistant another role": (
         r"\byou are (?:now|no longer)\b",
         r"\b(?:system|developer) (?:prompt|message|mode)\b",
         r"\bjail ?break|\bdo anything now\b",
         r"\b(?:act|behave|respond) as (?:if|though|an?|the)\b.{0,30}\b(?:unrestricted|unfiltered|admin|root|system)",
     ),
-    "it tells an assistant to keep something from its person": (
+    "it tells an assistant to hide something from the user": (
         r"\b(?:do not|don.?t|never|without)\b.{0,20}\b(?:tell|inform|mention|reveal|show|alert|ask|notify)\w*\b.{0,30}"
         r"\b(?:user|person|human|owner|anyone|anybody|them)\b",
         r"\b(?:hide|conceal)\b.{0,40}\bfrom (?:the )?(?:user|person|human|owner)\b",
     ),
-    "it tells an assistant to do without approval": (
+    "it tells an assistant to act without approval": (
         r"\b(?:without|skip\w*|bypass\w*|disabl\w*|turn(?:ing)? off)\b.{0,25}"
         r"\b(?:approv\w+|confirm\w+|permission|asking first)\b",
         r"\b(?:approve|allow|grant|accept|confirm)\b.{0,25}\b(?:automatically|everything|(?:all|any|every) "
@@ -59,6 +59,6 @@ def injected_words(text: str) -> str | None:
     """Why this text must not be kept for a model to read as its own, or None. Look-alikes hide nothing."""
     visible, _ = remove_invisible(text)
     if neutralise(visible, _NO_BOUNDARY) != visible:
-        return "it holds marks that part the turns of a chat"
+        return "it contains markers that separate chat turns"
     plain = " ".join(plain_form(visible).text.split())
     return next((why for why, pattern in _PATTERNS.items() if pattern.search(plain)), None)

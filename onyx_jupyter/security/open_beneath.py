@@ -53,7 +53,7 @@ class Folder:
         descriptor = os.open(self._place(name), _READ, dir_fd=self.descriptor)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise NotRegular("no regular file")
+            raise NotRegular("not a regular file")
         return descriptor
 
     def replace(self, name: str, data: bytes, mode: int, *, check: Check | None = None) -> None:

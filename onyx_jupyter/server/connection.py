@@ -61,7 +61,7 @@ class Connection:
         operation = operations.get(method)
         if operation is None:
             known = ", ".join(operations.names)
-            self._send(encode_error(request_id, UNKNOWN_METHOD, f"There is no method {method!r}. There are: {known}."))
+            self._send(encode_error(request_id, UNKNOWN_METHOD, f"There is no method {method!r}. Available: {known}."))
             return
         if operation.dispatch == "beside":
             task = asyncio.create_task(self._answer(request_id, operation, params), name=f"onyx {method}")
@@ -108,8 +108,8 @@ class Connection:
             data = {"code": error.code} | ({"hint": error.hint} if error.hint else {})
             self._send(encode_error(request_id, APPLICATION_ERROR, self._onyx.get(CONFIGURED).redact(str(error)), data))
         except Exception:
-            log.exception("The method %s failed", operation.name)
-            message = f"Something in Onyx went wrong in {operation.name}. The server's log has the details."
+            log.exception("Method %s failed", operation.name)
+            message = f"Onyx hit an internal error in {operation.name}. See the server log for details."
             self._send(encode_error(request_id, INTERNAL_ERROR, message))
         else:
             self._send(encode_result(request_id, result))

@@ -39,13 +39,13 @@ class OnyxApp(ExtensionApp):
     ceiling = Union(
         [Dict(), Any()],  # anything but a dict is refused with our own message
         help="""
-        What the assistant may do at most, whatever its users configure, choose or allow; all keys may be left out.
-        deny: tools and families that nobody has, such as ["exec", "group:web"].
-        modes: those that can be chosen of ["ask", "agent", "auto"].
-        providers: whose models are used, by name at the usual address ("local", "ollama") or by address
+        Limits on what the assistant may do, regardless of what users configure, choose or allow. All keys are optional.
+        deny: tools and families that nobody may use, such as ["exec", "group:web"].
+        modes: which of ["ask", "agent", "auto"] users may choose; "ask" is required.
+        providers: allowed providers, by name at the usual address ("local", "ollama") or by address
         ("https://gateway.example/v1"); all others are refused.
-        allowAlways: False takes "always" away from the answers to an approval.
-        With an error in it Onyx does not serve anybody.
+        allowAlways: False removes "Always" from the answers to an approval.
+        If it contains an error, Onyx does not serve anyone.
         """,
     ).tag(config=True)
 
@@ -102,7 +102,7 @@ class OnyxApp(ExtensionApp):
         except NotServed:
             pass  # it is in the log, and every client gets it
         except Exception:
-            self.log.exception("Onyx could not go on with what was left before this start")
+            self.log.exception("Onyx could not resume what an earlier server left unfinished")
 
     @default("ceiling")
     def _nothing_forbidden(self) -> dict[str, object]:
@@ -111,7 +111,7 @@ class OnyxApp(ExtensionApp):
     def _unknown_options(self) -> str | None:
         """A misspelt `c.OnyxApp.cieling` would forbid nothing, without anybody noticing."""
         unknown = sorted(set(self.config.get(type(self).__name__, {})) - set(self.trait_names(config=True)))
-        return f"c.OnyxApp.{unknown[0]}: there is no such option. Did you mean c.OnyxApp.ceiling?" if unknown else None
+        return f"c.OnyxApp.{unknown[0]}: unknown option. Did you mean c.OnyxApp.ceiling?" if unknown else None
 
     def _read_ceiling(self) -> Ceiling | None:
         from onyx_jupyter.config.ceiling import (
@@ -141,7 +141,7 @@ class OnyxApp(ExtensionApp):
     def _refuse_if(self, problem: str | None) -> None:
         if problem is not None:
             self._problem = problem
-            self.log.error("Onyx answers nobody until this is corrected and the server started anew. %s", problem)
+            self.log.error("Onyx serves no one until this is corrected and the server is restarted. %s", problem)
 
 
 def _was_used() -> bool:

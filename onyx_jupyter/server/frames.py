@@ -42,12 +42,12 @@ def decode_request(frame: str | bytes) -> tuple[str, str, dict[str, Any]]:
     except (ValueError, RecursionError) as error:
         raise FrameError(PARSE_ERROR, f"This frame is not JSON: {error}.") from error
     if not isinstance(request, dict):
-        raise FrameError(INVALID_REQUEST, "A request is an object with id, method and params.")
+        raise FrameError(INVALID_REQUEST, "A request must be an object with id, method and params.")
     request_id, method, params = request.get("id"), request.get("method"), request.get("params", {})
     if not isinstance(request_id, str):
-        raise FrameError(INVALID_REQUEST, "A request needs an `id`, a text.")
+        raise FrameError(INVALID_REQUEST, "A request needs an `id` (string).")
     if not isinstance(method, str):
-        raise FrameError(INVALID_REQUEST, "A request needs a `method`, a text.", request_id)
+        raise FrameError(INVALID_REQUEST, "A request needs a `method` (string).", request_id)
     if not isinstance(params, dict | None):
         raise FrameError(INVALID_REQUEST, "`params` must be an object.", request_id)
     return request_id, method, params or {}

@@ -54,7 +54,7 @@ class Log:
         try:
             make_private_folder(self._path.parent)
         except StorageError as error:
-            logging.getLogger(__name__).warning("There will be no log file: %s", error)
+            logging.getLogger(__name__).warning("The log file could not be opened: %s", error)
             return
         queue: SimpleQueue[logging.LogRecord] = SimpleQueue()
         lines = QueueHandler(queue)

@@ -8,7 +8,10 @@ from tornado.web import HTTPError
 
 from onyx_jupyter._version import __version__
 
-HINT = "Onyx answers nobody until an administrator corrects this in the server's configuration and starts it anew."
+HINT = (
+    "Onyx does not serve anyone until an administrator corrects this in the server's configuration and restarts "
+    "the server."
+)
 
 
 class NotServed(HTTPError):

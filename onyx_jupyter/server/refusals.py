@@ -56,7 +56,7 @@ class Refusals:
             async with self._turn:  # a single thread, however many requests are refused
                 await asyncio.to_thread(self._append, facts)
         except Exception as error:  # the refusal stands, whatever the disk says
-            log.error("A refused request could not be written into the audit file: %s", error)
+            log.error("A refused request could not be written to the audit file: %s", error)
 
     def _append(self, facts: dict[str, Any]) -> None:
         if self._audit is None:

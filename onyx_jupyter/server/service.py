@@ -137,7 +137,7 @@ class Service:
         try:
             await self.onyx.close()
         except Exception:
-            log.exception("Onyx did not close properly")
+            log.exception("Onyx did not shut down cleanly")
         await asyncio.to_thread(self._log.close)
 
     async def _renamed_on_drive(self, old: str, new: str) -> None:

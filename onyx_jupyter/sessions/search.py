@@ -110,7 +110,7 @@ class SessionSync:
         try:
             entries = self._store.read(file)
         except StorageError as error:
-            log.info("A session is not searched for now: %s", error)
+            log.info("Skipping a session in searches for now: %s", error)
             return None
         return list(session_sources(file.agent, file.session_key, entries, self._redact))
 
@@ -128,7 +128,7 @@ class SessionSync:
             make_private_folder(self._seen_file.parent)
             write_text_atomically(self._seen_file, json.dumps({"schema_version": SCHEMA_VERSION, "sessions": sessions}))
         except StorageError as error:
-            log.info("What was seen of the sessions could not be kept: %s", error)
+            log.info("The state of the session index could not be saved: %s", error)
 
 
 def session_sources(

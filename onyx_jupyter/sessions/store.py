@@ -112,7 +112,7 @@ class SessionStore:
             try:
                 listed.append(ListedSession(path.stem, self._summary(path)))
             except StorageError as error:
-                log.warning("A session is left out of the list: %s", error)
+                log.warning("A session is not listed: %s", error)
         return listed
 
     def _summary(self, path: Path) -> Summary:
@@ -130,4 +130,6 @@ class SessionStore:
         if _SESSION_KEY.fullmatch(session_key):
             for path in self._folder.glob(f"*/{session_key}.jsonl"):
                 return path
-        raise NotFound(f"There is no session {session_key!r}. It may have been deleted; sessions.list shows all.")
+        raise NotFound(
+            f"There is no session {session_key!r}. It may have been deleted; sessions.list shows all sessions."
+        )

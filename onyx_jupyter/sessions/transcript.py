@@ -80,7 +80,8 @@ class SessionTranscript:
                 self._server_lock.acquire()
             except Timeout as error:
                 raise SessionBusy(
-                    "Another Jupyter server is answering in this session. Wait for it, or start a new session.",
+                    "Another Jupyter server is answering in this session. Wait until it is done, or start a new "
+                    "session.",
                 ) from error
 
     def unlock(self) -> None:
@@ -238,7 +239,7 @@ class SessionTranscript:
         try:
             kept = self._path.with_name(f"{self._path.name}.damaged-{self._clock.now():%Y%m%dT%H%M%S%fZ}")
             data = {"damage": list(self._damage), "kept": kept.name}
-            note = f"This conversation's file was damaged and has been repaired. The file as it was is {kept.name}."
+            note = f"This conversation's file was damaged and has been repaired. The original is kept as {kept.name}."
             meta = {"kind": "note", "note": "repaired", "data": data} | ({"runId": run_id} if run_id else {})
             entries = [*self._entries, self._next("system", note, meta, {})]
             replace_damaged(self._path, [to_json(entry) for entry in entries], kept)

@@ -38,14 +38,14 @@ def read_session(path: Path) -> CheckedTranscript:
             unreadable.append(number)
     once = _each_once(found)
     damage = _in_words("cannot be read", _losses(sorted(unreadable), once, lines.torn))
-    damage += _in_words("stand there a second time", [n for n, entry in found if (n, entry) not in once])
+    damage += _in_words("appear twice", [n for n, entry in found if (n, entry) not in once])
     entries = [entry for _, entry in once]
     if not _in_order(entries):
         entries = _ordered(entries)
-        damage += ["lines stand in another order than they were written"]
+        damage += ["lines are out of order"]
     if not any(entry.kind == "session" for entry in entries):
         entries = [_new_head(entries, path), *entries]
-        damage += ["the line that begins the session is missing"]
+        damage += ["the first line of the session is missing"]
     return CheckedTranscript(tuple(entries), tuple(damage))
 
 

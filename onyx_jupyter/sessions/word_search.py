@@ -89,7 +89,7 @@ class SessionWordSearch:
         try:
             entries = self._store.read(file)
         except StorageError as error:
-            log.info("A session is not searched for now: %s", error)
+            log.info("Skipping a session in searches for now: %s", error)
             return ()
         said = [entry for entry in entries if entry.role in SPEAKERS]
         if not any(_holds(entry.content, stems, reading) for entry in said):

@@ -47,7 +47,7 @@ def write_skill(folder: Path, name: str, notebook: Mapping[str, Any], *, overwri
     path = folder / f"{name}.ipynb"
     taken = next((place for place in (path, folder / name) if place.exists() or place.is_symlink()), None)
     if taken is not None and not (overwrite and taken == path and not path.is_symlink()):
-        raise InvalidRequest(f"`name`: there is a skill {name!r} in {folder}. Choose another name.", field="name")
+        raise InvalidRequest(f"`name`: {folder} already has a skill {name!r}. Choose another name.", field="name")
     make_private_folder(folder)
     text = json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
     write_text_atomically(path, text, **({} if private else {"mode": _PLAIN_FILE}))

@@ -97,11 +97,13 @@ class SkillFinder:
         item = Listed(skill, "ready", None, is_trusted, changed, own.text if own is not None else None)
         missing = what_is_missing(skill, self._environment, kernels)
         if shadow is not None:
-            return replace(item, state="shadowed", reason=f"The skill of the same name in the {shadow} place counts.")
+            return replace(
+                item, state="shadowed", reason=f"A skill of the same name in the {shadow} location takes precedence."
+            )
         if missing is not None:
             return replace(item, state="missing", reason=missing)
         if not is_trusted:
-            reason = "It has changed since it was trusted." if changed else "It is new and nobody has trusted it yet."
+            reason = "It has changed since it was trusted." if changed else "It is new and has not been trusted yet."
             return replace(item, state="untrusted", reason=reason)
         return item
 
@@ -116,7 +118,7 @@ class SkillFinder:
     def _read(self, entry: Path, place: Place, *, use_kept: bool) -> Skill:
         real = entry.resolve()
         if place.folder.resolve() not in real.parents:
-            return _unreadable(entry, place, "It is a link out of the folder of skills.")
+            return _unreadable(entry, place, "It is a link that leads out of the skills folder.")
         signature = (place.source, *_signature(real))
         with self._lock:
             kept = self._kept.get(real) if use_kept else None
@@ -158,7 +160,7 @@ def _entries(place: Place) -> list[Path]:
         names = sorted(entry.name for entry in os.scandir(folder))
     except OSError as error:
         if not isinstance(error, FileNotFoundError):
-            log.warning("The skills in %s cannot be listed: %s", folder, error)
+            log.warning("The skills in %s could not be listed: %s", folder, error)
         return []
     paths = [folder / name for name in names if not name.startswith(".") and name not in _NEVER]
     if place.holds_tools:  # files that begin with _ are helpers of the others, as usual in Python

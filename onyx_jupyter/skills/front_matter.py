@@ -32,12 +32,12 @@ def parse_yaml(text: str) -> Mapping[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or "it is no YAML"
+        problem = getattr(error, "problem", None) or "it is not YAML"
         raise SkillProblem(f"Its YAML cannot be read{where}: {problem}.") from error
     except (ValueError, RecursionError) as error:
         raise SkillProblem(f"Its YAML cannot be read: {error}.") from error
     if not isinstance(data, Mapping):
-        raise SkillProblem("Its YAML is no mapping of keys: it needs `name: …` and `description: …`.")
+        raise SkillProblem("Its YAML is not a mapping: it needs `name: …` and `description: …`.")
     return {str(key): value for key, value in data.items()}
 
 
@@ -45,10 +45,10 @@ def requires_of(data: Mapping[str, Any]) -> Requires:
     """`requires: {bins, env, python}`, each a list of strings or one string. Raises: SkillProblem."""
     given = data.get("requires") or {}
     if not isinstance(given, Mapping):
-        raise SkillProblem("`requires` is no mapping. It takes lists: bins, env, python.")
+        raise SkillProblem("`requires` is not a mapping. It takes lists: bins, env, python.")
     unknown = sorted({str(key) for key in given} - {key for keys in _KEYS.values() for key in keys})
     if unknown:
-        raise SkillProblem(f"`requires` has the key {unknown[0]!r}, which nothing checks. It takes bins, env, python.")
+        raise SkillProblem(f"`requires` has the unknown key {unknown[0]!r}. It takes bins, env, python.")
     found = {name: _texts(given, keys) for name, keys in _KEYS.items()}
     return Requires(found["bins"], found["env"], found["python"])
 
@@ -59,6 +59,6 @@ def _texts(given: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:
         value = given.get(key) or []
         items = [value] if isinstance(value, str) else value
         if not isinstance(items, list) or not all(isinstance(item, str) and item.strip() for item in items):
-            raise SkillProblem(f"`requires.{key}` is no list of texts.")
+            raise SkillProblem(f"`requires.{key}` is not a list of strings.")
         texts += [item.strip() for item in items]
     return tuple(dict.fromkeys(texts))

@@ -44,7 +44,7 @@ def read_markdown_skill(folder: Path, source: Source) -> Skill:
         text = _shown(contents)
         known: dict[str, Any] = {"text": text[:MAX_SHOWN_CHARS], "files": names[1:], "hashes": hashes}
         skill = replace(skill, digest=_digest(hashes), **known)
-        if (reason := too_long(text, "Its files hold")) is not None:
+        if (reason := too_long(text, "Its files contain")) is not None:
             raise SkillProblem(reason)
         meta, body = split_front_matter(_decoded(contents[SKILL_FILE]))
         return replace(
@@ -71,7 +71,7 @@ def files_of(folder: Path) -> tuple[str, ...]:
         names.append(path.relative_to(folder).as_posix())
         if len(names) > MAX_FILES or total > MAX_FOLDER_BYTES:
             raise SkillProblem(
-                f"The folder is too large: {MAX_FILES} files and {MAX_FOLDER_BYTES / 1e6:.0f} MB are the most."
+                f"The folder is too large: the limits are {MAX_FILES} files and {MAX_FOLDER_BYTES / 1e6:.0f} MB."
             )
     return (SKILL_FILE, *sorted(name for name in names if name != SKILL_FILE))
 
@@ -101,7 +101,9 @@ def _walk(folder: Path) -> Iterator[Path]:
         for name in [*folders, *files]:
             path = Path(place) / name
             if path.is_symlink() and root not in path.resolve().parents:
-                raise SkillProblem(f"{path.relative_to(folder).as_posix()} is a link out of the skill's folder.")
+                raise SkillProblem(
+                    f"{path.relative_to(folder).as_posix()} is a link that leads out of the skill's folder."
+                )
             if name in files:
                 yield path
 
@@ -127,4 +129,4 @@ def _decoded(content: bytes) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise SkillProblem(f"{SKILL_FILE} is no UTF-8 text.") from error
+        raise SkillProblem(f"{SKILL_FILE} is not UTF-8 text.") from error

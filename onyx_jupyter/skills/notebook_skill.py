@@ -47,7 +47,7 @@ def read_notebook_skill(path: Path, source: Source) -> Skill:
         except (SkillProblem, ParametersProblem) as error:
             problems.append(str(error))
     text = f"{_head(meta, kernel, language)}\n{_text(cells)}"
-    if (reason := too_long(text, "Its cells hold")) is not None:
+    if (reason := too_long(text, "Its cells contain")) is not None:
         problems.append(reason)
     return Skill(
         name=name,
@@ -92,16 +92,16 @@ def _load(path: Path) -> tuple[dict[str, Any], str]:
     try:
         notebook = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise SkillProblem(f"It is no notebook: its JSON cannot be read ({_short(error)}).") from error
+        raise SkillProblem(f"It is not a notebook: its JSON cannot be parsed ({_short(error)}).") from error
     if not isinstance(notebook, dict):
-        raise SkillProblem("It is no notebook: its JSON is no object.")
+        raise SkillProblem("It is not a notebook: its JSON is not an object.")
     version = notebook.get("nbformat")
     if version != 4:
-        known = f"is in notebook format {version}" if isinstance(version, int) else "says no notebook format"
+        known = f"is in notebook format {version}" if isinstance(version, int) else "does not give its notebook format"
         raise SkillProblem(f"The notebook {known}; format 4 is needed. Open it in JupyterLab and save it.")
     cells = notebook.get("cells")
     if not isinstance(cells, list) or not all(_is_cell(cell) for cell in cells):
-        raise SkillProblem("The notebook is malformed: its cells are not what they should be.")
+        raise SkillProblem("The notebook is malformed: its cells are invalid.")
     if not isinstance(notebook.get("metadata"), dict):
         raise SkillProblem("The notebook is malformed: it has no metadata.")
     return notebook, hashlib.sha256(raw).hexdigest()
@@ -122,10 +122,10 @@ def _meta(notebook: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
     if given is not None:
         if isinstance(given, Mapping):
             return given, None
-        return {}, "Its metadata `onyx.skill` is no object with name and description."
+        return {}, "Its metadata `onyx.skill` is not an object with name and description."
     first = notebook["cells"][0] if notebook["cells"] else {}
     if first.get("cell_type") != "raw":
-        return {}, "It says nothing of itself: give it metadata `onyx.skill` or a first raw cell with YAML."
+        return {}, "It does not describe itself. Add metadata `onyx.skill` or a first raw cell with YAML."
     yaml_text = _source(first).strip()
     if yaml_text.startswith(_SPLIT_META):
         yaml_text = yaml_text.removeprefix(_SPLIT_META).strip()
@@ -165,7 +165,7 @@ def _parameters(cells: Sequence[Mapping[str, Any]], language: str) -> Parameters
     if not tagged:
         return Parameters()
     if language != PYTHON:
-        return Parameters(free_form=f"The parameters of a {language} notebook cannot be looked up, so name them.")
+        return Parameters(free_form=f"The parameters of a {language} notebook cannot be detected, so list them.")
     return parse_parameters(_source(tagged[0]))
 
 

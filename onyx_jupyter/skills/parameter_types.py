@@ -118,7 +118,7 @@ def json_value(value: Any) -> Any:
             return [json_value(item) for item in value]
         case dict() if all(isinstance(key, str) for key in value):
             return {key: json_value(item) for key, item in value.items()}
-    raise ValueError(f"{value!r} is nothing that JSON can hold")
+    raise ValueError(f"{value!r} cannot be represented in JSON")
 
 
 def _from_text(text: str) -> ParameterType:

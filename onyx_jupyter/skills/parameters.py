@@ -73,7 +73,7 @@ def parse_parameters(source: str) -> Parameters:
             found.pop(parameter.name, None)
             found[parameter.name] = replace(parameter, description=_description(statement, comments))
     if len(found) > MAX_PARAMETERS:
-        raise ParametersProblem(f"The parameters cell has {len(found)} parameters; {MAX_PARAMETERS} is the most.")
+        raise ParametersProblem(f"The parameters cell has {len(found)} parameters; the limit is {MAX_PARAMETERS}.")
     return Parameters(tuple(found.values()))
 
 
@@ -85,7 +85,7 @@ def literal(node: ast.expr) -> Any:
     try:
         return json_value(ast.literal_eval(node))
     except (SyntaxError, TypeError, MemoryError, RecursionError) as error:
-        raise ValueError("no literal") from error
+        raise ValueError("not a literal") from error
 
 
 def _parameter(statement: ast.stmt, source: str) -> Parameter | None:
@@ -99,8 +99,8 @@ def _parameter(statement: ast.stmt, source: str) -> Parameter | None:
             return None
     first = (ast.get_source_segment(source, statement) or "").splitlines()[:1]
     raise ParametersProblem(
-        f"The parameters cell, line {statement.lineno}: `{''.join(first)[:80]}` is no parameter. Give each one a line "
-        "`name: type = default`; what is computed from them belongs into the next cell."
+        f"The parameters cell, line {statement.lineno}: `{''.join(first)[:80]}` is not a parameter. Write each one on "
+        "a line `name: type = default`; put what is computed from them into the next cell."
     )
 
 
@@ -122,7 +122,8 @@ def _made(
     elif not accepts(kind, default):
         shown = ast.unparse(annotation) if annotation is not None else kind.name
         raise ParametersProblem(
-            f"The parameters cell, line {statement.lineno}: the default of `{name}`, {written[:80]}, is no {shown}."
+            f"The parameters cell, line {statement.lineno}: the default of `{name}`, {written[:80]}, is not a valid "
+            f"{shown}."
         )
     return Parameter(name, kind, required=False, has_default=True, default=default, source=written)
 
@@ -132,8 +133,8 @@ def _annotated(name: str, annotation: ast.expr, statement: ast.stmt) -> Paramete
         return from_annotation(annotation)
     except UnknownType as error:
         raise ParametersProblem(
-            f"The parameters cell, line {statement.lineno}: `{name}` has the type `{error}`, which nobody can fill in. "
-            f"Types are {KNOWN}."
+            f"The parameters cell, line {statement.lineno}: `{name}` has the type `{error}`, which a form cannot show. "
+            f"Supported types: {KNOWN}."
         ) from error
 
 

@@ -29,4 +29,4 @@ def read_regular(path: Path, max_bytes: int, hint: str = "") -> bytes:
 def require_regular(path: Path, status: os.stat_result) -> None:
     """Raises: SkillProblem."""
     if not stat.S_ISREG(status.st_mode):
-        raise SkillProblem(f"{path.name} is no regular file.")
+        raise SkillProblem(f"{path.name} is not a regular file.")

@@ -76,7 +76,7 @@ def _package_problem(requirement: str) -> str | None:
     try:
         wanted = Requirement(requirement)
     except InvalidRequirement:
-        return f"`{requirement}` names no Python package"
+        return f"`{requirement}` is not a valid Python requirement"
     if wanted.marker is not None and not wanted.marker.evaluate():
         return None
     try:
@@ -85,7 +85,7 @@ def _package_problem(requirement: str) -> str | None:
         return None if _has_module(wanted.name) else f"the Python package {wanted.name} is not installed"
     if wanted.specifier.contains(version, prereleases=True):
         return None
-    return f"the Python package {wanted.name} is {version}, and {wanted.specifier} is needed"
+    return f"the Python package {wanted.name} is {version}, but {wanted.specifier} is required"
 
 
 def _has_module(name: str) -> bool:

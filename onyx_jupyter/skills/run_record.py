@@ -88,7 +88,7 @@ class RunFolder:
         for stem in self.stems() if wanted else ():
             if stem.startswith(f"{run_id}-") and (record := self.read(stem)) is not None:
                 return record
-        raise NotFound(f"There is no run {run_id!r} of a skill.")
+        raise NotFound(f"There is no skill run {run_id!r}.")
 
     def newest(self, name: str | None, limit: int) -> list[RunRecord]:
         """Newest first; only those of one skill if `name` is given."""
@@ -114,7 +114,7 @@ class RunFolder:
         except FileNotFoundError:
             return []
         except OSError as error:
-            log.warning("The runs in %s cannot be listed: %s", self._folder, error)
+            log.warning("The runs in %s could not be listed: %s", self._folder, error)
             return []
         return sorted((stem for stem in stems if not stem.startswith(".")), reverse=True)
 
@@ -127,7 +127,7 @@ class RunFolder:
             except FileNotFoundError:
                 continue
             except (OSError, ValueError, RecursionError, ValidationError) as error:
-                log.warning("The record of a run %s cannot be read: %s", path.name, error)
+                log.warning("The record of run %s could not be read: %s", path.name, error)
         return None
 
     def files(self, stem: str) -> tuple[Path, Path]:
@@ -146,16 +146,16 @@ class RunFolder:
         try:
             with disk_errors("read", path):
                 if path.stat().st_size > MAX_COPY_BYTES:
-                    raise StorageError(f"{path} is larger than {MAX_COPY_BYTES:,} bytes, so it is not read.")
+                    raise StorageError(f"{path} is larger than {MAX_COPY_BYTES:,} bytes, the limit for reading it.")
                 notebook = json.loads(path.read_bytes())
         except StorageError as error:
             if isinstance(error.__cause__, FileNotFoundError):
-                raise NotFound(f"The executed copy of run {record.run_id} is not there any more.") from error
+                raise NotFound(f"The executed copy of run {record.run_id} no longer exists.") from error
             raise
         except (ValueError, RecursionError) as error:
             raise StorageError(f"{path} is damaged: {error}.") from error
         if not isinstance(notebook, dict):
-            raise StorageError(f"{path} is damaged: it is no notebook.")
+            raise StorageError(f"{path} is damaged: it is not a notebook.")
         return notebook
 
     def mark(self, record: RunRecord) -> None:

@@ -62,7 +62,7 @@ def _kept(folder: RunFolder, stem: str) -> _Kept:
         except FileNotFoundError:
             continue
         except OSError as error:
-            log.warning("A run's file %s cannot be looked at: %s", path.name, error)
+            log.warning("The run file %s could not be checked: %s", path.name, error)
             return _Kept(stem, 0, float("inf"))
         size_bytes, written = size_bytes + found.st_size, max(written, found.st_mtime)
     return _Kept(stem, size_bytes, written)

@@ -112,13 +112,13 @@ def checked_name(name: object, *, must_be: str | None = None) -> str:
     if not isinstance(name, str) or len(name) > MAX_NAME_CHARS or not _NAME.fullmatch(name):
         shown = repr(name) if len(repr(name)) <= 80 else f"{repr(name)[:80]}…"
         raise SkillProblem(
-            f"The name {shown} is no skill's name. Use up to {MAX_NAME_CHARS} lower-case letters and digits, "
+            f"The name {shown} is not a valid skill name. Use up to {MAX_NAME_CHARS} lower-case letters and digits, "
             "words joined by single hyphens."
         )
     if name in _TAKEN:
-        raise SkillProblem(f"The name {name!r} is taken by a tool of Onyx. Choose another one.")
+        raise SkillProblem(f"The name {name!r} is taken by one of Onyx's tools. Choose another one.")
     if must_be is not None and name != must_be:
-        raise SkillProblem(f"The name {name!r} is not that of its folder, {must_be!r}. Make them the same.")
+        raise SkillProblem(f"The name {name!r} differs from its folder's name, {must_be!r}. Make them the same.")
     return name
 
 
@@ -126,7 +126,7 @@ def too_long(text: str, what: str) -> str | None:
     """Why a skill with this text cannot be trusted; None if it can be shown in full."""
     if len(text) <= MAX_SHOWN_CHARS:
         return None
-    return f"{what} {len(text):,} characters, too many to be looked at; {MAX_SHOWN_CHARS:,} is the most."
+    return f"{what} {len(text):,} characters, too many to review; the limit is {MAX_SHOWN_CHARS:,}."
 
 
 def checked_description(description: object) -> str:
@@ -135,5 +135,5 @@ def checked_description(description: object) -> str:
     if not text:
         raise SkillProblem("It has no description. Say in a sentence or two what it does and when to use it.")
     if len(text) > MAX_DESCRIPTION_CHARS:
-        raise SkillProblem(f"Its description has {len(text):,} characters; {MAX_DESCRIPTION_CHARS:,} is the most.")
+        raise SkillProblem(f"Its description has {len(text):,} characters; the limit is {MAX_DESCRIPTION_CHARS:,}.")
     return text

@@ -22,7 +22,7 @@ def read_tool_file(path: Path, source: Source) -> Skill:
     except SkillProblem as error:
         return Skill(path.name, "tool", "", source, path, problem=str(error))
     except UnicodeDecodeError:
-        return Skill(path.name, "tool", "", source, path, problem="It is no UTF-8 text.")
+        return Skill(path.name, "tool", "", source, path, problem="It is not UTF-8 text.")
     description, problem = _described(text)
     return Skill(
         name=path.name,
@@ -33,7 +33,7 @@ def read_tool_file(path: Path, source: Source) -> Skill:
         digest=tool_digest(raw),
         text=text[:MAX_SHOWN_CHARS],
         hashes={path.name: hashlib.sha256(raw).hexdigest()},
-        problem=too_long(text, "It holds") or problem,
+        problem=too_long(text, "It contains") or problem,
     )
 
 
@@ -47,7 +47,7 @@ def _described(text: str) -> tuple[str, str | None]:
     try:
         docstring = ast.get_docstring(ast.parse(text)) or ""
     except SyntaxError as error:
-        return "", f"It is no Python: {error.msg} (line {error.lineno})."
+        return "", f"It is not valid Python: {error.msg} (line {error.lineno})."
     except (ValueError, RecursionError, MemoryError) as error:
-        return "", f"It is no Python: {str(error) or type(error).__name__}."
+        return "", f"It is not valid Python: {str(error) or type(error).__name__}."
     return docstring.partition("\n")[0], None

@@ -44,14 +44,14 @@ class TrustStore:
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._clock = clock
-        self._file = SharedDocument(path, _TrustFile(), if_damaged="each skill is asked for again")
+        self._file = SharedDocument(path, _TrustFile(), if_damaged="each skill must be trusted again")
 
     def entries(self) -> Sequence[TrustedSkill]:
         """Reads again if the file has changed; empty if it can't be read: then every skill is asked for again."""
         try:
             return self._file.read().skills
         except StorageError as error:
-            log.error("No skill counts as trusted: %s", error)
+            log.error("No skills are trusted: %s", error)
             return ()
 
     def add(self, skill: Skill, by: str) -> TrustedSkill:

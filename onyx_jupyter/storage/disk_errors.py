@@ -11,8 +11,8 @@ from onyx_jupyter.errors import StorageError
 
 _HINTS = {
     errno.ENOSPC: "No space is left on the disk. Free some, then try again.",
-    errno.EDQUOT: "The disk quota is used up. Free some space, then try again.",
-    errno.EFBIG: "The file has reached the largest size allowed here.",
+    errno.EDQUOT: "The disk quota is exceeded. Free some space, then try again.",
+    errno.EFBIG: "The file has reached the maximum size allowed here.",
     errno.EACCES: "Permission denied. Check who owns the folder.",
     errno.EPERM: "Permission denied. Check who owns the folder.",
     errno.EROFS: "The file system is read-only.",

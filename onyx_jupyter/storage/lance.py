@@ -262,7 +262,7 @@ class LanceTable:
 
     def _check_columns(self, schema: pa.Schema) -> None:
         if not self._table.schema.equals(schema):
-            raise IndexUnavailable(f"The table {self.name} has other columns than this version of Onyx writes.")
+            raise IndexUnavailable(f"The table {self.name} does not have the columns that this version of Onyx writes.")
 
 
 @contextmanager

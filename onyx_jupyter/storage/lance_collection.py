@@ -133,7 +133,7 @@ class LanceCollection:
         """The current state; creates an empty table if there is none. Raises: IndexUnavailable."""
         state = self._read_state()
         if state is None or not self._folder.has(state.serving.name):
-            state = self._make_anew("The index was deleted and is being made anew.")
+            state = self._make_anew("The index was deleted and is being rebuilt.")
         self._served = state.serving.name
         return state
 
@@ -155,7 +155,7 @@ class LanceCollection:
                 return work(self._open(table_state.name), table_state)
             except IndexUnavailable as error:
                 self._examine(table_state, error)
-        raise IndexUnavailable(f"The index {self._name} is deleted again and again while it is used.")
+        raise IndexUnavailable(f"The index {self._name} keeps being deleted while it is in use.")
 
     def write(self, work: Callable[[LanceTable, TableState], T]) -> T:
         """Like `read`, with other processes kept from writing; repeats it if the folder was deleted meanwhile."""
@@ -232,7 +232,7 @@ class LanceCollection:
 
     def _mend(self, table_state: TableState, why: IndexUnavailable) -> None:
         """Rebuilds the indices of a table with readable rows."""
-        _log.warning("The index %s finds nothing any more and is brought in order: %s", self._name, why)
+        _log.warning("The index %s no longer finds anything and is being repaired: %s", self._name, why)
         with self.locked():
             try:
                 self._open(table_state.name).index(self._words, self._keys, self._groups)
@@ -248,8 +248,10 @@ class LanceCollection:
             with _index_errors():
                 if not self._folder.move_aside(table_state.name, target):
                     return  # it was deleted meanwhile
-            _log.warning("The index %s is damaged and is made anew; it lies in %s: %s", self._name, target, why)
-            self._make_anew(f"The index was damaged and is being made anew. {why}")
+            _log.warning(
+                "The index %s is damaged and is being rebuilt; the old one is in %s: %s", self._name, target, why
+            )
+            self._make_anew(f"The index was damaged and is being rebuilt. {why}")
 
     def _make_anew(self, why: str) -> CollectionState:
         with self.locked():
@@ -295,9 +297,7 @@ class LanceCollection:
         except OSError as error:
             raise IndexUnavailable(f"Could not read {self._state_file}: {os.strerror(error.errno or 0)}") from error
         except ValidationError:
-            _log.warning(
-                "%s says nothing that can be understood; the index %s is made anew.", self._state_file, self._name
-            )
+            _log.warning("%s is not readable; the index %s is being rebuilt.", self._state_file, self._name)
             return None
 
     def _parsed_state(self) -> CollectionState:

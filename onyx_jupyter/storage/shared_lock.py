@@ -31,7 +31,9 @@ class SharedLock:
     def held(self) -> Iterator[None]:
         """Raises: StorageError if another server keeps it for too long, or the disk refuses."""
         if not self.threads.acquire(timeout=THREADS_S):
-            raise StorageError(f"{self._path.name} could not be changed: it is being changed for {THREADS_S:g} s.")
+            raise StorageError(
+                f"{self._path.name} could not be changed: another change has been running for {THREADS_S:g} s."
+            )
         try:
             with disk_errors("lock", self._path):
                 try:
@@ -39,7 +41,7 @@ class SharedLock:
                 except Timeout as error:
                     raise StorageError(
                         f"{self._path.name} could not be changed: another server has kept it locked for {LOCK_S:g} s.",
-                        hint="Try again; if it stays so, another Onyx on the same home hangs.",
+                        hint="Try again. If it keeps failing, another Onyx process that uses this home may be stuck.",
                     ) from error
             try:
                 yield

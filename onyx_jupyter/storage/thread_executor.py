@@ -87,7 +87,7 @@ def _begun(work: Callable[[], T], name: str) -> asyncio.Future[T]:
             failure = handed_on(error)
             settle = partial(done.set_exception, failure)
             if failure is not error:  # unexpected, and the caller may be gone
-                _log.error("%s: it ended in a way that nobody expected.", name, exc_info=error)
+                _log.error("%s ended unexpectedly.", name, exc_info=error)
         with suppress(RuntimeError):  # the loop has ended meanwhile
             loop.call_soon_threadsafe(settle)
 

@@ -66,7 +66,7 @@ class LanceVectorCache:
         try:
             return await asyncio.to_thread(self._collection.read, lambda table, _: _known(table, keys))
         except IndexUnavailable as error:
-            _log.warning("The embedding cache cannot be read, so vectors are made again: %s", error)
+            _log.warning("The embedding cache cannot be read, so embeddings are computed again: %s", error)
             return {}
 
     async def put(self, vectors: Mapping[str, Vectors]) -> None:
@@ -77,7 +77,7 @@ class LanceVectorCache:
         try:
             await self._writer.run(lambda: self._collection.write(lambda table, _: self._keep(table, vectors, made_us)))
         except IndexUnavailable as error:
-            _log.warning("The embedding cache cannot be written, so vectors will be made again: %s", error)
+            _log.warning("The embedding cache cannot be written, so embeddings will be computed again: %s", error)
 
     def _keep(self, table: LanceTable, vectors: Mapping[str, Vectors], made_us: int) -> None:
         import numpy as np

@@ -137,7 +137,7 @@ class VersionStore:
         if found is None:
             raise NotFound(f"There is no version {number} of {file.path}.", hint="List the versions that there are.")
         if not found.checksum:
-            raise NotFound(f"In version {number} {file.path} was deleted: it has no content.")
+            raise NotFound(f"{file.path} was deleted in version {number}, so it has no content.")
         place = self._place(found.checksum)
         with disk_errors("read", place):
             packed = place.read_bytes()

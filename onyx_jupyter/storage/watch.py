@@ -27,8 +27,8 @@ _AGAIN_S = 5.0
 POLLED_S = 600.0
 
 # Each logged once: if the system cannot watch, and if even polling fails.
-_REFUSED = "Folders cannot be watched, so they are looked at every second: %s"
-_FAILED = "Folders cannot be looked at either, which is tried again: %s"
+_REFUSED = "Folders cannot be watched, so they are checked every second: %s"
+_FAILED = "Folders could not be checked; trying again: %s"
 
 Changes: TypeAlias = Iterable[tuple[int, str]]
 

@@ -54,7 +54,7 @@ async def test_before_the_window_is_full_the_older_part_is_summed_up_and_the_ses
     assert len(notes) == len(side_requests(house))
     assert notes[0]["data"]["tokensBefore"] > LIMIT > notes[0]["data"]["tokensAfter"]
     assert notes[0]["data"]["proposals"] == [PROPOSAL]
-    assert "nothing is written unless you say so" in notes[0]["message"]
+    assert "Nothing is saved unless you say so" in notes[0]["message"]
     entry = next(line for line in house.lines(key) if line["meta"].get("kind") == "compaction")
     assert entry["meta"]["proposals"] == [PROPOSAL]
     assert "Memory operations" not in entry["content"]

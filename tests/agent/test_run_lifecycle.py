@@ -497,7 +497,7 @@ async def test_a_full_disk_ends_the_run_with_code_storage_and_the_next_one_works
     with file_size_limit(20_000):
         name, data = await house.run(key)
     assert (name, data["code"]) == ("chat.error", "storage")
-    assert "largest size" in data["message"]
+    assert "maximum size" in data["message"]
     assert data["hint"]
     assert (await house.run(key, "Again"))[0] == "chat.final"
     assert house.lines(key)[-1]["meta"]["outcome"] == "final"

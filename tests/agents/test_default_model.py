@@ -14,7 +14,10 @@ from tests.runs.house import House
 
 LARGE, SMALL = CATALOGUE
 PLENTY, LITTLE = 8_000_000_000, 7_999_999_999
-LINE = "No model can answer yet: search, run skills by form, connect a provider and choose its model, or download {}."
+LINE = (
+    "No model is set up yet. You can search, run skills from their forms, connect a provider and choose a model, "
+    "or download {}."
+)
 
 
 def put(model: CatalogueModel, folder: Path) -> None:
@@ -72,7 +75,7 @@ def test_where_local_models_are_not_allowed_none_answers_and_none_is_offered(tmp
     put(LARGE, tmp_path)
     default = DefaultModel([tmp_path], PLENTY, is_allowed=False)
     assert default.id == NO_MODEL
-    assert str(default.missing()).endswith("or connect a provider and choose its model.")
+    assert str(default.missing()).endswith("or connect a provider and choose a model.")
 
 
 def local_house(folder: Path, **more: object) -> House:

@@ -130,7 +130,7 @@ async def test_one_that_fails_to_start_leaves_the_rest_running_and_says_so(steps
     assert health["a"]["ok"] is False
     assert health["a"]["message"] == "a: a broke."
     container.check(container.operations["b.do"])
-    with pytest.raises(FeatureUnavailable, match=r"a\.do cannot be answered: a broke\."):
+    with pytest.raises(FeatureUnavailable, match=r"a\.do is not available: a broke\."):
         container.check(container.operations["a.do"])
     await container.warm()
     assert "warm a" not in steps.done
@@ -166,7 +166,7 @@ async def test_an_essential_one_that_fails_is_tried_anew_and_those_behind_it_wai
 
 
 def test_an_essential_one_that_cannot_be_made_is_an_error_at_once(steps: Steps) -> None:
-    with pytest.raises(ValueError, match="The feature disk cannot be made: disk broke"):
+    with pytest.raises(ValueError, match="The feature disk could not be created: disk broke"):
         Container([steps.feature("disk", fails=("make",), essential=True)], {})
 
 
@@ -186,7 +186,9 @@ async def test_one_that_cannot_end_keeps_no_other_from_it(steps: Steps) -> None:
 
 @pytest.mark.parametrize("second", [{"name": "a"}, {"name": "b", "provides": {NUMBER: 2}}])
 def test_two_of_one_name_or_of_one_part_are_refused(steps: Steps, second: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"Two features are called 'a'|provides number, which is there already"):
+    with pytest.raises(
+        ValueError, match=r"Two features are named 'a'|provides number, which another feature already provides"
+    ):
         in_order([steps.feature("a", provides={NUMBER: 1}), steps.feature(**second)], ())
 
 
@@ -243,7 +245,7 @@ def test_one_whose_words_for_the_prompt_break_is_left_out_and_named(steps: Steps
 
 def test_what_is_declared_and_not_made_is_a_failure(steps: Steps) -> None:
     container = Container([Feature("a", lambda parts: Built(), provides=(NUMBER,))], {})
-    assert container.problems == {"a": "What it provides and what it declares differ: number"}
+    assert container.problems == {"a": "What it provides and what it declares differ in: number"}
 
 
 async def test_what_is_used_comes_first_where_it_is_there_and_is_not_missed(steps: Steps) -> None:

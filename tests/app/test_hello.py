@@ -99,7 +99,7 @@ async def test_one_that_fails_to_start_is_named_and_the_conversation_goes_on(tmp
     assert health["status"] == "degraded"
     assert health["components"]["hello"]["message"] == "hello: hello.db cannot be written to."
     error = await asked(house, "hello.greet", name="Ada")
-    assert error["message"] == "hello.greet cannot be answered: hello.db cannot be written to."
+    assert error["message"] == "hello.greet is not available: hello.db cannot be written to."
     assert error["data"]["code"] == "feature_unavailable"
     await house.close()
 
@@ -124,9 +124,12 @@ def test_an_installed_package_brings_one_by_an_entry_point(entries: list[EntryPo
     ("where", "why"),
     [
         ("no_such_package:FEATURE", "No module named 'no_such_package'"),
-        ("tests.app.test_hello:NoTabs", "tests.app.test_hello:NoTabs is no onyx_jupyter.operations.feature.Feature"),
+        (
+            "tests.app.test_hello:NoTabs",
+            "tests.app.test_hello:NoTabs is not an onyx_jupyter.operations.feature.Feature",
+        ),
         ("tests.app.ends_the_program:FEATURE", "3"),
-        ("tests.app.test_hello:TAKEN", "Two features are called 'memory'. Give one of them another name"),
+        ("tests.app.test_hello:TAKEN", "Two features are named 'memory'. Rename one of them"),
     ],
 )
 def test_one_that_cannot_be_used_is_named_and_ours_are_left(entries: list[EntryPoint], where: str, why: str) -> None:

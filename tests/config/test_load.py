@@ -143,7 +143,12 @@ def test_the_environment_reaches_names_lists_and_secrets(tmp_path):
         ("{ providers: {\n  x: { baseUrl: 'localhost' } } }", "providers.x.baseUrl", 2, ["'localhost'", "https?://"]),
         ("{ agents: {\n list: [\n {},\n { id: 'No Spaces' } ] } }", "agents.list[1].id", 4, ["'No Spaces'", "pattern"]),
         ("{ agents: {\n list: [] } }", "agents.list", 2, ["[]", "at least 1 item"]),
-        ("{ agents: {\n list: [{id: 'a'}, {id: 'a'}] } }", "agents", 1, ["agent ids must differ, a is"]),
+        (
+            "{ agents: {\n list: [{id: 'a'}, {id: 'a'}] } }",
+            "agents",
+            1,
+            ["must be unique; used more than once: a"],
+        ),
         ("{ agents: { list: [{id: 'a', default: true}, {id: 'b', default: true}] } }", "agents", 1, ["only one agent"]),
         ("{ bindings: [{ agentId: 'ghost', match: { channel: 'x' } }] }", "", None, ["no agent 'ghost'", "main"]),
         ("{ security: { secretsFilter: 'maybe' } }", "security.secretsFilter", 1, ["'maybe'", "boolean"]),
@@ -193,7 +198,7 @@ def test_a_wrong_environment_variable_is_named_instead_of_a_line(tmp_path):
         ("ONYX_NOWHERE__X", ["'NOWHERE'", "agents"]),
         ("ONYX_AGENTS__LIST__FIRST__NAME", ["'FIRST'", "position in a list"]),
         ("ONYX_AGENTS__LIST__7__NAME", ["only 0 items"]),
-        ("ONYX_RUNTIME__MAXTURNS__MORE", ["runtime.maxTurns holds a value"]),
+        ("ONYX_RUNTIME__MAXTURNS__MORE", ["runtime.maxTurns is a value"]),
     ],
 )
 def test_an_environment_variable_that_leads_nowhere_says_what_there_is(tmp_path, variable, words):

@@ -143,7 +143,7 @@ async def test_a_text_that_is_too_long_for_its_model_counts_by_its_beginning_and
 async def test_a_server_that_refuses_everything_is_not_asked_for_long(kind: str) -> None:
     async with opened(kind) as subject:
         embedder = await subject.embedder(*[HttpError(400, "No.")] * 100)
-        with pytest.raises(EmbeddingError, match="did not accept the request"):
+        with pytest.raises(EmbeddingError, match="rejected the request"):
             await embedder.embed(["a text of a note " * 300] * 64, "passage")
         assert subject.server is not None
         assert len(subject.server.texts) < 15
@@ -151,20 +151,20 @@ async def test_a_server_that_refuses_everything_is_not_asked_for_long(kind: str)
 
 NAN: Reply = [[math.nan] * 64]
 BAD_ANSWERS: list[tuple[str, Reply, str]] = [
-    ("NaN", NAN, "no number"),
-    ("infinite", [[math.inf] * 64], "no number"),
+    ("NaN", NAN, "not a number"),
+    ("infinite", [[math.inf] * 64], "not a number"),
     ("zeros", [[0.0] * 64], "zeros"),
-    ("too many", [[1.0] * 64] * 2, "2 vectors for 1 texts"),
-    ("none", [], "vectors"),
-    ("another dimension", [[1.0] * 63], "63 numbers"),
-    ("words", Raw(b'{"data": [{"index": 0, "embedding": ["a"]}], "embeddings": [["a"]]}'), "vectors"),
-    ("a list", Raw(b"[]"), "vectors|must be a mapping"),
-    ("no JSON", Raw(b'{"data"'), "not a valid answer|failed"),
-    ("a web page", Page(200, "<html><body>Sign in</body></html>"), "not a valid answer|failed"),
-    ("gone in the middle", Cut(), "nothing answers|problem of its own"),
+    ("too many", [[1.0] * 64] * 2, "2 embeddings for 1 texts"),
+    ("none", [], "embeddings"),
+    ("another dimension", [[1.0] * 63], "size 63"),
+    ("words", Raw(b'{"data": [{"index": 0, "embedding": ["a"]}], "embeddings": [["a"]]}'), "embeddings"),
+    ("a list", Raw(b"[]"), "embeddings|must be a mapping"),
+    ("no JSON", Raw(b'{"data"'), "an invalid response|failed"),
+    ("a web page", Page(200, "<html><body>Sign in</body></html>"), "an invalid response|failed"),
+    ("gone in the middle", Cut(), "no response|server error"),
     ("not found", HttpError(404, "model not found"), "has no model"),
-    ("busy", HttpError(429, "Slow down."), "too often"),
-    ("down", HttpError(503, f"Overloaded, key {KEY}."), "a problem of its own"),
+    ("busy", HttpError(429, "Slow down."), "rate-limiting"),
+    ("down", HttpError(503, f"Overloaded, key {KEY}."), "a server error"),
 ]
 
 
@@ -229,7 +229,7 @@ async def test_a_cancelled_call_ends_its_request(kind: str) -> None:
 async def test_a_server_that_is_not_there_is_told_at_once(kind: str) -> None:
     with EmbeddingServer() as server:
         source = source_of(kind, server, RetryDelays())
-    with pytest.raises(EmbeddingError, match="nothing answers"):
+    with pytest.raises(EmbeddingError, match="no response"):
         await source.open()
     await source.close()
     await close_litellm()

@@ -177,7 +177,9 @@ def test_without_a_model_one_line_and_buttons_say_what_to_do_and_the_message_is_
 ) -> None:
     sidebar, _ = tabs.open(start(), "none.ipynb", "none")
     line = sidebar.hook("no-model")
-    expect(line).to_contain_text("No model can answer yet: search, run skills by form, connect a provider")
+    expect(line).to_contain_text(
+        "No model is set up yet. You can search, run skills from their forms, connect a provider"
+    )
     expect(line).to_contain_text(re.compile(r"or download Qwen2\.5 Coder \S+ \(\S+ [GM]B\)\.$"))
     expect(sidebar.hook("suggestion")).to_have_count(0)
     words = line.inner_text()
@@ -199,10 +201,10 @@ def test_smollm2_in_onyx_json_is_told_what_to_choose_instead_and_the_offer_stand
 ) -> None:
     lab = start(agents={"defaults": {"model": "local/smollm2"}})
     sidebar, _ = tabs.open(lab, "none.ipynb", "none")
-    expect(sidebar.hook("no-model")).to_contain_text("local/smollm2 is not part of Onyx any more")
+    expect(sidebar.hook("no-model")).to_contain_text("local/smollm2 is no longer part of Onyx")
     expect(sidebar.hook("no-model")).to_contain_text(MODEL.id)
     expect(sidebar.hook("offer-fetch")).to_be_visible()
     sidebar.ask("Explain my notebook")
-    expect(sidebar.problems).to_contain_text("local/smollm2 is not part of Onyx any more")
+    expect(sidebar.problems).to_contain_text("local/smollm2 is no longer part of Onyx")
     expect(sidebar.problems.locator("[data-onyx=offer-fetch]")).to_be_visible()
     assert tabs.uncaught == []

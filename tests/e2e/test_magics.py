@@ -129,7 +129,7 @@ def test_a_question_is_answered_in_the_cell_and_a_saved_card_offers_nothing(
     assert written["cells"][1]["outputs"][0]["data"]["application/vnd.onyx.turn+json"]["status"] == "running"
     copy_of, copied = tabs.open(lab, f"{name}-copy.ipynb", f"{name}-copy")
     copied.wait(cells=len(written["cells"]))
-    expect(card(copied)).to_contain_text("had not ended")
+    expect(card(copied)).to_contain_text("was unfinished")
     expect(hook(card(copied), "approval")).to_have_count(0)
     copy_of.page.close()
 

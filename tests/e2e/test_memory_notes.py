@@ -57,7 +57,7 @@ def test_what_was_said_is_remembered_shown_and_undone(tabs: Tabs, lab: LabServer
     ours = memory.read_text("utf-8")
     memory.write_text(f"{ours}- Mine\n", "utf-8")
     sidebar.hook("memory-undo").click()
-    expect(sidebar.hook("memory-refused")).to_contain_text("has been changed since")
+    expect(sidebar.hook("memory-refused")).to_contain_text("has changed since")
     assert memory.read_text("utf-8") == f"{ours}- Mine\n"
     memory.write_text(ours, "utf-8")
     sidebar.page.reload()

@@ -67,7 +67,7 @@ def test_memory_is_found_compared_and_brought_back(
     expect(panel.versions).to_have_count(3)
     panel.notices.get_by_text("Undo").press("Enter")
     until(lambda: file.read_text("utf-8") == AFTER)
-    expect(panel.version(4)).to_contain_text("brought back version 2")
+    expect(panel.version(4)).to_contain_text("restored version 2")
 
     # What the agent finds there is a list in its card, which leads to the lines.
     stage.play([Call("memory_search", {"query": "heron nests drone"})], "By drone.")

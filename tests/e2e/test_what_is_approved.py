@@ -14,7 +14,7 @@ from tests.e2e.stage import Stage
 from tests.e2e.test_keyboard_and_width import THEME, narrow
 from tests.security.secret_samples import MIXED
 
-ONLY_ONCE = "because it holds what looks like a secret"
+ONLY_ONCE = "because it contains what looks like a secret"
 DECEIVING = [
     "is_admin = False",
     "if access != 'none\u202e\u2066': # admins only\u2069 \u2066",

@@ -372,7 +372,7 @@ async def test_allowed_always_holds_in_every_session_of_that_agent_and_after_a_r
     assert (grant.agent_id, grant.tool, grant.by) == ("main", "exec", "ada")
     later = Desk(tmp_path)
     assert (await later.ask(session="s2", call_id="c2")).approved
-    assert later.journal.decisions == [("c2", PolicyDecision("allow", f"grant:{grant.id}", "allowed always"))]
+    assert later.journal.decisions == [("c2", PolicyDecision("allow", f"grant:{grant.id}", "always allowed"))]
     assert later.journal.asked == []
     others = [later.ask(REMOVE), later.ask(agent="other", session="s3")]
     await later.asked(2)
@@ -426,9 +426,9 @@ async def test_always_is_refused_where_it_is_not_offered_and_the_question_stays_
     asking = desk.ask(shell("ls *.txt"))
     request = await desk.asked()
     assert request.details["alwaysScope"] is None
-    assert request.details["alwaysBlocked"] == "it holds a pattern that the shell expands"
-    assert request.details["sessionScope"] == "only this once, because it holds a pattern that the shell expands"
-    with pytest.raises(InvalidRequest, match=r"cannot be allowed always.*Nothing was run"):
+    assert request.details["alwaysBlocked"] == "it contains a pattern that the shell expands"
+    assert request.details["sessionScope"] == "only this once, because it contains a pattern that the shell expands"
+    with pytest.raises(InvalidRequest, match=r"“Always” is not available.*Nothing was run"):
         await desk.broker.approve(request.approval_id, "ada", "always")
     assert not asking.done()
     await desk.broker.approve(request.approval_id, "ada", "session")
@@ -446,7 +446,7 @@ async def test_a_grant_that_cannot_be_kept_lets_the_call_run_this_once_and_says_
     asking = desk.ask()
     request = await desk.asked()
     tmp_path.joinpath("grants.json").mkdir()
-    with pytest.raises(StorageError, match="this once, but not for always"):
+    with pytest.raises(StorageError, match="this once, but “Always” could not be saved"):
         await desk.broker.approve(request.approval_id, "ada", "always")
     assert (await asking).approved
     again = desk.ask(call_id="c2")
@@ -487,7 +487,7 @@ async def test_a_yes_counts_for_the_showing_that_it_names_and_for_no_other(tmp_p
     desk = Desk(tmp_path)
     asking = desk.ask()
     request = await desk.asked()
-    with pytest.raises(InvalidRequest, match="look at it again"):
+    with pytest.raises(InvalidRequest, match="review it again"):
         await desk.broker.approve(request.approval_id, "ada", "once", "another")
     assert desk.journal.answers == []
     assert not asking.done()
@@ -527,7 +527,7 @@ async def test_a_yes_that_is_on_disk_when_nobody_waits_any_more_allows_nothing(t
     approving = asyncio.create_task(desk.broker.approve((await desk.asked()).approval_id, "ada", reach))
     assert not (await asking).approved
     desk.journal.held.set()
-    with pytest.raises(AlreadyResolved, match="could not be saved before the time was over"):
+    with pytest.raises(AlreadyResolved, match="could not be saved before the approval timed out"):
         await approving
     assert list(await desk.grants.list()) == []
     assert not (await desk.ask(call_id="c2")).approved

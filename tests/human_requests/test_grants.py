@@ -78,7 +78,7 @@ async def test_a_revoked_grant_is_gone_and_cannot_be_revoked_twice(tmp_path):
     await grants.add([given])
     assert await grants.revoke(given.id) == given
     assert "d1" not in (tmp_path / "grants.json").read_text()
-    with pytest.raises(NotFound, match="revoked before"):
+    with pytest.raises(NotFound, match="revoked already"):
         await grants.revoke(given.id)
     assert len(changes) == 2
 

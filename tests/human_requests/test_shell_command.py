@@ -71,8 +71,8 @@ REFUSED = {
     ],
     "defines a function": ["f() { ls; }; f"],
     "comment": ["ls # all"],
-    "several lines": ["ls\nrm a", "ls \\\n -l", "ls &&\nrm a"],
-    "cannot be seen": [
+    "more than one line": ["ls\nrm a", "ls \\\n -l", "ls &&\nrm a"],
+    "invisible characters": [
         "ls\0rm",
         "ls\rrm",
         "echo 'a\u202eb'",
@@ -81,7 +81,7 @@ REFUSED = {
         "ls \x1b[0m",
         "echo '\ud800'",
     ],
-    "cannot be read": [
+    "parsed reliably": [
         "ls 'a",
         'ls "a',
         "ls\\",

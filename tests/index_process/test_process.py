@@ -146,7 +146,7 @@ async def test_the_process_that_is_killed_in_the_middle_of_a_search_leaves_an_an
         answer = await searching
         assert [one.path for one in answer.found] == ["MEMORY.md"]
         assert answer.note is not None
-        assert "for words alone" in answer.note
+        assert "by keyword only" in answer.note
         embeddings.purpose = None
         answer = await index.search("steeped tea", EVERYTHING)
         assert [(one.path, one.vector_score is not None) for one in answer.found] == [("MEMORY.md", True)]
@@ -170,9 +170,9 @@ async def test_what_is_being_put_when_the_process_is_killed_is_put_by_the_next_o
 async def test_one_that_always_ends_is_no_endless_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("onyx_jupyter.index_process.process._CHILD", "no_such_module")
     async with opened(tmp_path / "index", FakeEmbeddings()) as (process, index):
-        with pytest.raises(IndexUnavailable, match="ends by itself"):
+        with pytest.raises(IndexUnavailable, match="keeps stopping"):
             await index.count()
-        with pytest.raises(EmbeddingError, match="ends by itself"):
+        with pytest.raises(EmbeddingError, match="keeps stopping"):
             await ProcessEmbedder(process, LocalEmbedder(SystemClock()), 1, LONG_S).embed(["tea"], "query")
 
 
@@ -201,7 +201,7 @@ async def test_closing_ends_the_process_also_in_the_middle_of_its_work(tmp_path:
     with pytest.raises(IndexUnavailable):
         await putting
     assert not psutil.pid_exists(process_id)
-    with pytest.raises(IndexUnavailable, match="The server ends"):
+    with pytest.raises(IndexUnavailable, match="The server is shutting down"):
         await index.count()
 
 

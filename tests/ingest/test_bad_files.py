@@ -40,11 +40,11 @@ async def test_each_is_named_with_what_is_wrong_and_what_to_do(desk: Desk) -> No
 
     item = await desk.add()
     assert {problem.path: problem.message for problem in item.problems} == {
-        "binary.txt": "It is no text but a binary file. Add a text, a PDF or a page that was made from it.",
-        "lines.log": "It has 1000001 lines and 5000000 characters of text, and more than 200000 lines or "
-        "8000000 characters are not read. Split it, or add the part that matters.",
-        "large.log": "It has 100 MB, and more than 50 MB are not read. Split it, or add the part that matters.",
-        "mixed.md": "2 of its bytes are no text in its encoding and could not be read. Save it anew as UTF-8.",
+        "binary.txt": "It is a binary file, not text. Add a text, PDF or HTML version of it.",
+        "lines.log": "It has 1000001 lines and 5000000 characters of text; the limits are 200000 lines and "
+        "8000000 characters. Split it, or add only the part that matters.",
+        "large.log": "It is 100 MB; the limit is 50 MB. Split it, or add only the part that matters.",
+        "mixed.md": "2 of its bytes are not valid in its encoding and could not be read. Save it again as UTF-8.",
     }
     assert (item.state, item.done, item.total) == ("done", 5, 5)
     assert (await desk.found("Anemones"), await desk.found("Möwe")) == (["good.md"], ["mixed.md"])

@@ -64,8 +64,8 @@ async def test_a_pdf_that_takes_too_long_is_reported_and_the_others_are_read(tmp
     item = await desk.add()
     (problem,) = item.problems
     assert (item.state, item.done, problem.path) == ("done", 3, "b.pdf")
-    assert problem.message.startswith("It takes longer than")
-    assert "save it anew or in parts" in problem.message
+    assert problem.message.startswith("It took longer than")
+    assert "save it again, or split it" in problem.message
     assert (await desk.found("Anemones"), await desk.found("Clams")) == (["a.pdf"], ["c.pdf"])
     await desk.close()
     assert children() == []
@@ -114,9 +114,9 @@ async def test_a_document_that_breaks_its_reader_is_reported_and_the_next_one_is
     reading = asyncio.create_task(asyncio.to_thread(read, process, "a.pdf", endless_pdf()))
     await until(lambda: any(map(is_busy, children())))
     children()[0].send_signal(signal.SIGSEGV)
-    with pytest.raises(DocumentUnreadable, match="broke the program that reads it"):
+    with pytest.raises(DocumentUnreadable, match="crashed the reader"):
         await reading
-    assert "a.pdf ended the process that reads documents: exit -11" in caplog.text
+    assert "a.pdf stopped the document reader: exit -11" in caplog.text
     assert "Fatal Python error: Segmentation fault" in caplog.text
     assert await asyncio.to_thread(read, process, "b.pdf", pdf("Barnacles")) == ["Barnacles"]
 
@@ -131,8 +131,8 @@ async def test_a_table_that_eats_memory_is_reported_and_the_server_does_not_feel
     item = await desk.add()
     (problem,) = item.problems
     assert (item.state, item.done, problem.path) == ("done", 3, "a.parquet")
-    assert problem.message.startswith("It takes more memory to read than a document may here, which is 512 MB.")
-    assert "Save it in parts" in problem.message
+    assert problem.message.startswith("It takes more memory to read than a document may use here, which is 512 MB.")
+    assert "Split it and add the parts" in problem.message
     assert peak_bytes() - before < 200_000_000
     assert (await desk.found("Cuxhaven"), await desk.found("Clams")) == (["b.parquet"], ["c.md"])
 
@@ -142,7 +142,7 @@ def test_a_document_that_eats_memory_is_reported_and_the_next_one_is_read(
     process: DocumentReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEM_LIMIT", "1000000000")
-    with pytest.raises(DocumentUnreadable, match="more memory to read than a document may here, which is 512 MB"):
+    with pytest.raises(DocumentUnreadable, match="more memory to read than a document may use here, which is 512 MB"):
         read(process, "a.ipynb", b"[" + b"{}," * 8_000_000 + b"{}]")
     assert children() == []  # what it still holds is the next one's
     assert read(process, "b.pdf", pdf("Barnacles")) == ["Barnacles"]
@@ -235,7 +235,7 @@ async def test_where_no_reader_starts_the_documents_are_not_blamed(
         item = await desk.add()
     assert (item.state, list(item.problems)) == ("failed", [])
     assert item.problem is not None
-    assert item.problem.startswith("The process that reads documents does not start: ModuleNotFoundError")
+    assert item.problem.startswith("The document reader could not be started: ModuleNotFoundError")
     assert "failed to get the Python codec of the filesystem encoding" in caplog.text
     assert (await desk.refreshed()).state == "done"
     assert await desk.found("Barnacles") == ["b.md"]
@@ -278,7 +278,7 @@ async def test_an_end_waits_for_no_start() -> None:
     await until(asked.is_set)
     process.kill()
     goes_on.set()
-    with pytest.raises(OSError, match="The reading was ended"):
+    with pytest.raises(OSError, match="Reading was stopped"):
         await reading
     process.close()
     assert children() == []
@@ -316,7 +316,7 @@ def test_where_files_cannot_be_given_open_they_are_read_by_their_paths(tmp_path:
         assert [chunk.text for chunk in process.read("a.md", "A", file).chunks] == ["Anemones"]
         stdin = cast(io.BufferedWriter, readers[0]._process.stdin)
         readers[0]._process.stdin = DeadPipe(stdin.detach())
-        with pytest.raises(DocumentUnreadable, match="broke the program"):
+        with pytest.raises(DocumentUnreadable, match="crashed the reader"):
             process.read("a.md", "A", file)
         place.rename(tmp_path / "b.md")
         with pytest.raises(OSError, match="No such file"):
@@ -328,7 +328,7 @@ def test_where_files_cannot_be_given_open_they_are_read_by_their_paths(tmp_path:
 
 def test_after_the_end_nothing_is_started_any_more(process: DocumentReader) -> None:
     process.kill()
-    with pytest.raises(OSError, match="ended"):
+    with pytest.raises(OSError, match="stopped"):
         read(process, "a.md", b"Anemones")
     assert children() == []
 

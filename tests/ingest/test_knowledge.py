@@ -80,8 +80,8 @@ async def test_a_file_that_cannot_be_read_is_reported_and_the_rest_goes_on(desk:
     item = await desk.add()
     assert {problem.path: problem.message.partition(".")[0] for problem in item.problems} == {
         "locked.pdf": "It is encrypted",
-        "broken.ipynb": "It is no notebook: its content is not JSON",
-        "photo.txt": "It is no text but a binary file",
+        "broken.ipynb": "It is not a notebook: its content is not JSON",
+        "photo.txt": "It is a binary file, not text",
     }
     assert (item.state, item.done, item.problem) == ("done", 5, None)
     assert (await desk.found("Anemones"), await desk.found("Zebra")) == (["a.md"], ["z.md"])
@@ -130,7 +130,7 @@ async def test_a_file_that_vanishes_while_the_folder_is_read_is_reported(desk: D
 
     desk.guard.file = vanishing  # type: ignore[method-assign]
     item = await desk.add()
-    assert [(problem.path, "not there any more" in problem.message) for problem in item.problems] == [("b.md", True)]
+    assert [(problem.path, "no longer exists" in problem.message) for problem in item.problems] == [("b.md", True)]
     assert await desk.found("Anemones") == ["a.md"]
 
 
@@ -299,7 +299,7 @@ async def test_what_is_not_allowed_or_not_there_is_not_added(desk: Desk, where: 
 async def test_a_file_of_another_kind_is_named_as_such(desk: Desk) -> None:
     desk.write({"a.zip": b"PK\0\0"})
     item = await desk.add("a.zip")
-    assert (item.state, item.problem.partition(".")[0]) == ("failed", "Files of the kind ")
+    assert (item.state, item.problem.partition(".")[0]) == ("failed", "Files of type ")
 
 
 async def test_a_place_that_is_gone_is_reported_and_what_was_read_of_it_stays(desk: Desk) -> None:
@@ -307,7 +307,7 @@ async def test_a_place_that_is_gone_is_reported_and_what_was_read_of_it_stays(de
     await desk.add("docs")
     shutil.rmtree(desk.root / "docs")
     item = await desk.refreshed()
-    assert (item.state, "not there any more" in item.problem) == ("failed", True)
+    assert (item.state, "no longer exists" in item.problem) == ("failed", True)
     assert await desk.found("Anemones") == ["docs/a.md"]
 
 

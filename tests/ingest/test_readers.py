@@ -220,9 +220,9 @@ def test_other_code_is_parted_where_a_definition_seems_to_begin(name: str, sourc
         ("list.ipynb", b"[]", "no cells"),
         ("broken.parquet", b"PAR1....PAR1", "table"),
         ("broken.parquet", b"PAR1" + b"\xff" * 8 + b"\x08\0\0\0PAR1", "table"),
-        ("one-line.csv", b"a" * 200_000, "no table"),
+        ("one-line.csv", b"a" * 200_000, "not a table"),
         ("script.html", b"<html><script>x()</script></html>", "no text"),
-        ("large.txt", b"a" * (MAX_FILE_BYTES + 1), "50 MB are not read. Split it"),
+        ("large.txt", b"a" * (MAX_FILE_BYTES + 1), "the limit is 50 MB. Split it"),
         ("long.log", b"line\n" * 1_000_000, "1000001 lines"),
     ],
 )

@@ -87,7 +87,7 @@ async def test_a_search_can_be_kept_to_an_upload(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("name", "size_bytes", "says"),
-    [("photo.png", 10, "kind .png are not read"), ("a.csv", MAX_UPLOAD_BYTES + 1, "50 MB are not uploaded")],
+    [("photo.png", 10, "type .png are not supported"), ("a.csv", MAX_UPLOAD_BYTES + 1, "limited to 50 MB")],
 )
 async def test_what_is_refused_is_not_kept(desk: Desk, name: str, size_bytes: int, says: str) -> None:
     with pytest.raises(DocumentUnreadable, match=says):

@@ -34,7 +34,7 @@ async def test_without_an_embedder_they_are_read_and_found(desk: Desk, embedding
     item = await desk.add("log.md")
     found, note = await answer(desk)
     assert ((item.state, item.chunks), found) == (("done", 1), [("log.md", 1)])
-    assert note.startswith("Words alone were searched. There is no embedder.")
+    assert note.startswith("Only keywords were searched. No embedder is available.")
 
 
 async def test_while_the_embedder_fails_they_are_read_and_found(desk: Desk, embeddings: FakeEmbeddings) -> None:
@@ -43,7 +43,7 @@ async def test_while_the_embedder_fails_they_are_read_and_found(desk: Desk, embe
     item = await desk.add("log.md")
     found, note = await answer(desk)
     assert ((item.state, item.problem), found) == (("done", None), [("log.md", 1)])
-    assert note.startswith("Words alone were searched. The embedder is away.")
+    assert note.startswith("Only keywords were searched. The embedder is away.")
 
 
 async def test_without_the_index_the_kept_texts_are_searched(desk: Desk) -> None:
@@ -52,5 +52,5 @@ async def test_without_the_index_the_kept_texts_are_searched(desk: Desk) -> None
     desk.index.is_away = True
     found, note = await answer(desk)
     assert sorted(found) == [("docs/other.md", 1), ("log.md", 3)]
-    assert "for words alone, since the index cannot be used" in note
+    assert "The index is not available, so the files were searched by keyword only" in note
     assert await desk.found("parrot", paths=["docs"]) == ["docs/other.md"]

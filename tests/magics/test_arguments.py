@@ -57,24 +57,24 @@ def test_a_cell_is_the_question_and_its_first_line_may_begin_it() -> None:
     ("line", "words"),
     [
         ("--sesion x", "There is no option --sesion. Did you mean --session?"),
-        ("--zzz x", "There are --agent, --session"),
+        ("--zzz x", "Options: --agent, --session"),
         ("--out", "--out needs a value"),
         ("--out --code x", "--out needs a value"),
-        ("--out x --out y q", "--out stands there twice"),
-        ("--out 1x q", "no name for a variable"),
-        ("--out class q", "no name for a variable"),
-        ("memory --since yesterday x", "--since yesterday: that is no day. It is written like 2026-03-14."),
-        ("memory --until 20260314 x", "--until 20260314: that is no day"),
+        ("--out x --out y q", "--out is given twice"),
+        ("--out 1x q", "not a valid variable name"),
+        ("--out class q", "not a valid variable name"),
+        ("memory --since yesterday x", "--since yesterday: not a valid date. Use the form 2026-03-14."),
+        ("memory --until 20260314 x", "--until 20260314: not a valid date"),
         ("--since 2026-03-01 what was said?", "--since is for %onyx memory"),
-        ("--agent a memory --agent b x", "--agent stands there twice"),
+        ("--agent a memory --agent b x", "--agent is given twice"),
         ("memory --mode ask x", "%onyx memory takes --agent and --since and --until"),
         ("--mode fast q", "ask, agent, auto"),
         ("--out x --out-type table q", "str, json, frame"),
         ("--schema s q", "needs --out"),
         ("--out-type frame q", "needs --out"),
-        ("--out x --out-type frame --schema s q", "does not go with"),
+        ("--out x --out-type frame --schema s q", "cannot be combined with"),
         ('--out x --schema {"a": 1 q', "is never closed"),
-        ("--session 'a q", "does not end with it"),
+        ("--session 'a q", "is never closed"),
     ],
 )
 def test_what_cannot_be_meant_is_said(line: str, words: str) -> None:
@@ -92,7 +92,7 @@ def test_an_option_is_taken_or_refused_and_never_left_aside(command: str, option
     if name in taken:
         assert parse(f"{option} {command}").command == word
         return
-    with pytest.raises(MagicError, match=f"%onyx {word} takes .*{name} would do nothing") as caught:
+    with pytest.raises(MagicError, match=f"%onyx {word} takes .*{name} would have no effect") as caught:
         parse(f"{option} {command}")
     assert f"-- {word}" in str(caught.value.hint)
 

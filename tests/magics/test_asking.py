@@ -138,7 +138,7 @@ def test_an_interrupt_stops_the_turn_and_the_display_says_so(kernel: Cells, stag
     ran = wait()
     assert (ran.status, ran.ename) == ("error", "MagicError")
     assert ran.markdown == "Half an answer\n\n*Stopped.*"
-    assert "could not be told" not in ran.markdown
+    assert "could not be reached" not in ran.markdown
     assert saw_disconnect(stage.asked[0], 5)
     (session, *_) = peer.ask("sessions.list", query="an_interrupt_stops")["sessions"]
     entries = peer.ask("chat.history", sessionKey=session["sessionKey"])["messages"]
@@ -210,7 +210,9 @@ def test_help_memory_and_an_unknown_option_need_no_model(kernel: Cells, stage: S
     until(lambda: "`memory/2026-01-02.md:" in found())  # once the change has been noticed
     assert "The \\*fiscal\\* year: April." in found()
     assert "`memory/2026-01-02.md:" in kernel.run("%onyx memory --since 2026-01-02 --until 2026-01-02 fiscal").markdown
-    assert "Nothing in memory of these days" in kernel.run("%onyx memory --since 2026-01-03 fiscal year").markdown
+    assert (
+        "Nothing found in memory for these dates" in kernel.run("%onyx memory --since 2026-01-03 fiscal year").markdown
+    )
     assert "%onyx -- memory zebra" in kernel.run("%onyx memory zebra").markdown
     unknown = kernel.run("%onyx --sesion x hello")
     assert "There is no option --sesion. Did you mean --session?" in unknown.traceback

@@ -8,7 +8,7 @@ from tests.e2e.stage import Stage, tool_results
 from tests.magics.cells import LIMIT_S, Cells
 from tests.magics.conftest import Peer
 
-CARD = "*Waits for your answer, here or in the Onyx sidebar.*"
+CARD = "*Waiting for your answer, here or in the Onyx sidebar.*"
 
 
 def touch(name: str) -> list[Call]:
@@ -86,7 +86,7 @@ def test_where_nobody_can_type_it_is_denied_and_says_why(
     denied, skipped = tool_results(stage.asked[1])[-2:]
     assert "this notebook runs without input" in denied
     assert "chose not to answer" in skipped
-    assert "Nobody could be asked" in ran.markdown
+    assert "This needs approval, but" in ran.markdown
     assert peer.ask("approvals.list")["approvals"] == []
 
 

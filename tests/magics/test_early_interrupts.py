@@ -89,14 +89,14 @@ REFUSED = {"error": {"code": -1, "message": "no"}}
 )
 def test_what_began_without_the_cell_knowing_is_stopped(begins: str, stops: str, act: Any) -> None:
     line = Line(begins, BEGAN)
-    assert "may go on" not in act(line)
+    assert "may still be running" not in act(line)
     assert line.sent[-1] == (stops, {"runId": "r1"})
 
 
 @pytest.mark.parametrize(("begins", "act"), [("chat.send", ask), ("skills.run", run_skill)])
 def test_where_nobody_knows_whether_it_began_the_cell_says_so(begins: str, act: Any) -> None:
     line = Line(begins)
-    assert "may go on" in act(line)
+    assert "may still be running" in act(line)
     refused = Line(begins, REFUSED)
-    assert "may go on" not in act(refused)
+    assert "may still be running" not in act(refused)
     assert refused.sent[-1][0] == begins

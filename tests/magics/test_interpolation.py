@@ -44,7 +44,7 @@ def test_a_text_with_braces(text: str, expected: str) -> None:
         ("{o.zzz}", "AttributeError"),
         ("{d['zzz']}", "KeyError: 'zzz'"),
         ("{x", "never closed"),
-        ("{return x}", "that is no expression"),
+        ("{return x}", "it is not an expression"),
         ("{[y for y in rows]}", "only simple expressions"),
         ("{(lambda: x)()}", "only simple expressions"),
         ("{x:zz}", "ValueError"),

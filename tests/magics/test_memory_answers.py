@@ -34,11 +34,11 @@ def test_what_kept_a_search_from_being_better_stands_below_it(results: list[Any]
 
 
 def test_nothing_found_claims_nothing_about_words() -> None:
-    assert said([]).startswith("Nothing in memory answers this: fiscal year.")
+    assert said([]).startswith("Nothing found in memory: fiscal year.")
 
 
 def test_days_are_asked_for_and_named_where_they_hold_nothing() -> None:
     answering = Answering([])
     told = memory(answering, "fiscal year", Options(since="2026-03-01"))  # type: ignore[arg-type]
-    assert told.startswith("Nothing in memory of these days answers this: fiscal year.")
+    assert told.startswith("Nothing found in memory for these dates: fiscal year.")
     assert answering.asked == {"method": "memory.search", "query": "fiscal year", "limit": 6, "since": "2026-03-01"}

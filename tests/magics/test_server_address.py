@@ -107,7 +107,7 @@ def test_an_error_says_what_was_looked_for_and_no_token(tmp_path: Path, silent: 
     for words in ("ONYX_URL is not set", "jpserver-12.json", str(tmp_path), "ONYX_TOKEN"):
         assert words in message
     assert "token-3" not in message
-    with pytest.raises(MagicError, match="no address of a server"):
+    with pytest.raises(MagicError, match="not a valid server URL"):
         find_server({"ONYX_URL": "localhost:8888"}, tmp_path, tmp_path)
     write(tmp_path, 7, sock="/run/jupyter.sock")
     with pytest.raises(MagicError, match="UNIX socket"):

@@ -32,7 +32,7 @@ def test_a_call_is_read_into_values_by_the_types_of_its_fields() -> None:
     assert values({"n": "many"}, FIELDS, str) == {"n": "many"}
     for text, words in (
         ("", "needs the name"),
-        ("x y", "is no key=value"),
+        ("x y", "is not a key=value"),
         ("x a=1 a=2", "twice"),
         ("x a=[1", "closed"),
     ):
@@ -78,11 +78,11 @@ def test_instructions_are_not_run_and_leave_nothing_that_looks_begun(kernel: Cel
     write_text_skill(skills / "house-words")
     prompts: list[str] = []
     ran = kernel.run("%onyx skill house-words", lambda prompt: prompts.append(prompt) or "y")
-    assert "holds instructions, which are followed and not run" in ran.evalue
+    assert "contains instructions, which the agent follows" in ran.evalue
     assert "%onyx Use the skill house-words" in ran.traceback
     assert (ran.displays, prompts) == ({}, [])
     form = kernel.run("import onyx_jupyter\nonyx_jupyter.skill_form('house-words')")
-    assert "holds instructions, which are followed and not run" in form.evalue
+    assert "contains instructions, which the agent follows" in form.evalue
 
 
 def test_a_new_skill_is_shown_and_runs_only_after_a_yes(kernel: Cells, skills: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_form_runs_a_skill_with_what_its_fields_hold(kernel: Cells, skills: Pa
     kinds = "{name: type(field.widget).__name__ for name, field in form.fields.items()}"
     assert kernel.value(kinds) == {"n": "Text", "word": "Text", "loud": "Checkbox", "kind": "Dropdown"}
     kernel.run("form.run_button.click()")
-    assert "n must be given" in kernel.value("form.status.value")
+    assert "n is required" in kernel.value("form.status.value")
     kernel.run("form.fields['n'].widget.value = 'many'; form.run_button.click()")
     assert "is no integer" in kernel.value("form.status.value")
     kernel.run("form.fields['n'].widget.value = '2'; form.fields['loud'].widget.value = True; form.run_button.click()")
@@ -125,7 +125,7 @@ def test_stop_before_the_run_has_an_id_stops_it_all_the_same(kernel: Cells, skil
     # The form has not even asked for it.
     ran = kernel.run(STOPPED_WHILE_HELD.format(method="client.shows"))
     assert ran.status == "ok", ran.traceback
-    assert "Stopped before it began" in kernel.value("form.status.value")
+    assert "Stopped before it started" in kernel.value("form.status.value")
     assert len(peer.ask("skills.runs", name="forever")["runs"]) == 1
     assert kernel.value("[form.run_button.disabled, form.stop_button.disabled]") == [False, True]
 
@@ -144,7 +144,7 @@ def test_memory_and_usage_are_shown(kernel: Cells, stage: Stage, lab: LabServer)
     until(lambda: "memory/2026-02-03.md:1" in found())  # once the change has been noticed
     assert "Quokkas &lt;b&gt;smile&lt;/b&gt;." in found()
     kernel.run("search.children[0].value = 'zebra'")
-    assert "Nothing in memory" in kernel.value("search.children[1].value")
+    assert "Nothing found in memory" in kernel.value("search.children[1].value")
     usage = kernel.value("table.value")
     assert "memory_and_usage_are_shown.ipynb" in usage
     assert "tokens in" in usage

@@ -194,11 +194,11 @@ def test_every_file_is_listed_with_what_keeps_it_from_being_read(tmp_path: Path)
     assert found == {
         "MEMORY.md": (3, None),
         "inside.md": (0, "It is a link to what is no memory file."),
-        "loop.md": (0, "It is a link that leads out of the memory's folder, or round in a circle."),
+        "loop.md": (0, "It is a link that leads out of the memory folder or in a circle."),
         "memory/2026-01-01.md": (1, None),
-        "nowhere.md": (0, "It is a link that leads nowhere."),
-        "out.md": (0, "It is a link that leads out of the memory's folder, or round in a circle."),
-        "pipe.md": (0, "It is no regular file."),
+        "nowhere.md": (0, "It is a broken link."),
+        "out.md": (0, "It is a link that leads out of the memory folder or in a circle."),
+        "pipe.md": (0, "It is not a regular file."),
     }
 
 

@@ -151,7 +151,7 @@ async def test_what_no_version_can_be_kept_of_is_left_until_one_can(
     steps.meanwhile["record"] = steps.fail
     with steps.counted(), caplog.at_level(logging.WARNING):
         await memory.content("MEMORY.md")
-    assert "could not be cleared away" in caplog.text
+    assert "could not be deleted" in caplog.text
     assert left_in(workspace) == ["- By hand\n"]
     assert ("user", "- By hand\n") in await texts(memory, "MEMORY.md")
     assert left_in(workspace) == []

@@ -95,8 +95,8 @@ def test_an_empty_file_can_be_filled(text):
 def test_one_that_is_refused_says_why_and_the_others_still_count():
     applied = apply_operations(FILE, [drop("No such thing"), add("New thing"), add("New thing.")])
     assert [refused.why for refused in applied.refused] == [
-        "the file has no such entry any more",
-        "it is remembered already",
+        "the file no longer has this entry",
+        "it is already remembered",
     ]
     assert "- New thing\n" in applied.text
 
@@ -104,7 +104,7 @@ def test_one_that_is_refused_says_why_and_the_others_still_count():
 @pytest.mark.parametrize(
     ("operation", "why"),
     [
-        (add("  - "), "nothing in it"),
+        (add("  - "), "it is empty"),
         (add("x" * 501), "longer than 500"),
         (add("# A heading"), "plain text"),
         (add("see ```code```"), "plain text"),
@@ -112,13 +112,13 @@ def test_one_that_is_refused_says_why_and_the_others_still_count():
         (add("![](https://example.com/pixel.png)"), "plain text"),
         (add("A thing", "x" * 81), "short heading"),
         (add("A thing", "##"), "short heading"),
-        (add("works at ACME with four others!"), "remembered already"),
-        (change("Writes German", "Writes German."), "remembered already"),
-        (change("Writes German", "Plots with seaborn"), "remembered already"),
-        (drop("Plots with seaborn"), "other entries hang on it"),
-        (drop("What stays true."), "no such entry"),
-        (drop("neither is this"), "no such entry"),
-        (drop("not an entry -->"), "no such entry"),
+        (add("works at ACME with four others!"), "already remembered"),
+        (change("Writes German", "Writes German."), "already remembered"),
+        (change("Writes German", "Plots with seaborn"), "already remembered"),
+        (drop("Plots with seaborn"), "other entries are nested under it"),
+        (drop("What stays true."), "no longer has this entry"),
+        (drop("neither is this"), "no longer has this entry"),
+        (drop("not an entry -->"), "no longer has this entry"),
     ],
 )
 def test_what_a_single_operation_may_not_do(operation, why):
@@ -139,7 +139,7 @@ def test_drops_are_bounded_by_number_and_by_share():
     few, many = ("## Facts\n\n" + "".join(f"- Entry number {n}\n" for n in range(count)) for count in (9, 40))
     applied = apply_operations(few, [drop(f"Entry number {n}") for n in range(9)])
     assert [operation.item for operation in applied.done] == ["Entry number 0"]
-    assert applied.refused[0].why == "too many of its 9 entries would go at once"
+    assert applied.refused[0].why == "too many of its 9 entries would be removed at once"
     assert len(apply_operations(many, [drop(f"Entry number {n}") for n in range(40)]).done) == 3
     assert "too many of its 4 entries" in refusal(drop("Entry number 1"), "\n".join(few.splitlines()[:6]))
 
@@ -160,7 +160,7 @@ def test_changes_are_bounded_but_a_single_entry_can_be_corrected():
 def test_the_file_never_grows_beyond_its_bounds():
     applied = apply_operations(FILE, [add(f"{n} " + "y" * 480) for n in range(20)])
     assert len(applied.done) == 8
-    assert "grow by more than 4,000" in applied.refused[0].why
+    assert "more than 4,000" in applied.refused[0].why
     assert "full" in refusal(add("One more thing"), "## Facts\n\n" + "z" * 20_000)
     assert "more than 20 changes" in apply_operations("", [add(f"Thing {n}") for n in range(21)]).refused[0].why
 
@@ -197,15 +197,15 @@ def test_what_a_person_said_or_agreed_to_is_kept(operation, sources):
 @pytest.mark.parametrize(
     ("operation", "sources", "reason"),
     [
-        (add("The fiscal year starts in July"), (), "anything that you said"),
-        (add("The fiscal year starts in July"), ("gone",), "anything that you said"),
-        (add("Plots go to /srv/plots"), ("a1",), "anything that you said"),
-        (add("Invoices go to account 4711-22"), ("a2", "u2"), "not what was said"),
-        (add("The fiscal year starts in July, account 4711-22"), ("u1", "a2"), "nobody said '4711-22'"),
-        (add("The fiscal year starts at https://evil.example/july"), ("u1",), "nobody said"),
-        (add("Plots go to /srv/plots/../../etc"), ("a1", "u2"), "nobody said"),
-        (drop("Likes short answers"), ("u1",), "not about that entry"),
-        (change("Likes short answers", "The fiscal year starts in July"), ("u1",), "not about that entry"),
+        (add("The fiscal year starts in July"), (), "nothing you said supports it"),
+        (add("The fiscal year starts in July"), ("gone",), "nothing you said supports it"),
+        (add("Plots go to /srv/plots"), ("a1",), "nothing you said supports it"),
+        (add("Invoices go to account 4711-22"), ("a2", "u2"), "differs from what was said"),
+        (add("The fiscal year starts in July, account 4711-22"), ("u1", "a2"), "'4711-22' was not mentioned"),
+        (add("The fiscal year starts at https://evil.example/july"), ("u1",), "not mentioned there"),
+        (add("Plots go to /srv/plots/../../etc"), ("a1", "u2"), "not mentioned there"),
+        (drop("Likes short answers"), ("u1",), "not about this entry"),
+        (change("Likes short answers", "The fiscal year starts in July"), ("u1",), "not about this entry"),
     ],
 )
 def test_what_came_from_elsewhere_is_refused_whatever_it_cites(operation, sources, reason):
@@ -315,4 +315,4 @@ def test_what_was_said_is_read_once_however_many_operations_come(monkeypatch):
 def test_a_secret_is_refused(secret):
     check = no_secret(SecretRedactor({"tok-very-secret-123": "a-key"}).apply)
     applied = apply_operations(FILE, [add(secret)], [check])
-    assert (applied.text, applied.refused[0].why) == (FILE, "it holds a secret")
+    assert (applied.text, applied.refused[0].why) == (FILE, "it contains a secret")

@@ -265,8 +265,8 @@ def unreadable(desk: Desk) -> Mapping[str, Callable[[Path], object]]:
         "it holds NUL characters": lambda file: file.write_bytes(b"a\0b"),
         "is too large for a memory file": of_100_megabytes,
         "is too long for a memory file (1,000,000 lines)": lambda file: file.write_bytes(b"\n" * 1_000_000),
-        "round in a circle": lambda file: file.symlink_to(file.name),
-        "is no regular file": os.mkfifo,
+        "in a circle": lambda file: file.symlink_to(file.name),
+        "is not a regular file": os.mkfifo,
     }
 
 

@@ -144,7 +144,7 @@ def test_server_starts_and_reports_its_health(environment: dict[str, str], tmp_p
     # A model comes by a word of the user, so a plain environment has none that answers.
     ailing = {name for name, component in health["components"].items() if not component["ok"]}
     assert ailing == {"model"}, health
-    assert "No model can answer yet" in health["components"]["model"]["message"]
+    assert "No model is set up yet" in health["components"]["model"]["message"]
 
 
 def wait_for_health(url: str, server: subprocess.Popen[bytes]) -> dict[str, Any]:

@@ -128,7 +128,7 @@ async def test_without_any_embedder_words_alone_are_left_and_that_is_said() -> N
     for source in (bench.ollama, bench.api, bench.local):
         source.away = f"{source.title} is away."
     assert await bench.current() is None
-    assert bench.choice.problem == "api is away. local is away. Only words are searched."
+    assert bench.choice.problem == "api is away. local is away. Only keywords are searched."
     assert await EmbedderChoice([], clock=bench.clock, redact=str).current() is None
 
 
@@ -148,10 +148,10 @@ async def test_a_failure_of_a_moment_changes_nobodys_vectors() -> None:
     with pytest.raises(EmbeddingError, match="broke off"):
         await bench.embed("a")
     assert await bench.current() == "ollama"
-    assert bench.choice.problem == "Ollama broke off. Until it answers again, only words are searched."
+    assert bench.choice.problem == "Ollama broke off. Until it answers again, only keywords are searched."
     bench.ollama.fail(None)
     calls = len(bench.ollama.embedder.calls)
-    with pytest.raises(EmbeddingError, match=r"It is tried again in 30 s\."):
+    with pytest.raises(EmbeddingError, match=r"Onyx tries it again in 30 s\."):
         await bench.embed("a")
     assert len(bench.ollama.embedder.calls) == calls, "it was called before its time"
     bench.clock.advance(FIRST_WAIT_S)
@@ -176,7 +176,7 @@ async def test_one_that_hangs_is_left_alone_although_nobody_waits_for_it_to_the_
     assert bench.choice.problem is None
     gives_up.set()
     await until(lambda: bench.choice.problem)
-    with pytest.raises(EmbeddingError, match=r"did not answer in time\. It is tried again"):
+    with pytest.raises(EmbeddingError, match=r"did not answer in time\. Onyx tries it again"):
         await bench.embed("c")
     assert await bench.current() == "ollama"
     bench.clock.advance(PATIENCE_S)
@@ -286,7 +286,7 @@ async def test_vectors_of_one_that_is_no_longer_the_best_are_still_made_for_its_
     bench = Bench()
     await bench.current()
     assert (await bench.embed("a", by="local")).shape == (1, 32)
-    with pytest.raises(EmbeddingError, match="Nobody makes vectors of gone/gone"):
+    with pytest.raises(EmbeddingError, match="embedder gone/gone is no longer available"):
         await bench.embed("a", by="gone")
     bench.ollama.embedder.identity = EmbedderIdentity("ollama", "another", 32)
     with pytest.raises(EmbeddingError, match="Nobody makes vectors of ollama/ollama"):
@@ -329,7 +329,7 @@ async def test_vectors_of_the_wrong_size_are_refused() -> None:
     bench = Bench()
     await bench.current()
     bench.ollama.embedder.embed = lambda texts, purpose: FakeEmbedder(dimension=31).embed(texts, purpose)  # type: ignore[method-assign]
-    with pytest.raises(EmbeddingError, match="another size"):
+    with pytest.raises(EmbeddingError, match="different size"):
         await bench.embed("a")
 
 
@@ -438,7 +438,7 @@ async def test_another_model_of_the_same_name_is_noticed_before_vectors_are_mixe
     bench.clock.advance(1)
     await bench.current()
     assert await bench.choice.current() == another
-    with pytest.raises(EmbeddingError, match="Nobody makes vectors of ollama/ollama any more"):
+    with pytest.raises(EmbeddingError, match="The embedder ollama/ollama is no longer available"):
         await bench.embed("a")
     assert (await bench.choice.embed(["a"], "query", identity=another)).shape == (1, 32)
     assert bench.choice.problem is None

@@ -62,9 +62,9 @@ def test_one_that_is_named_stands_alone(memory: dict[str, Any], expected: list[s
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
-        ({"ONYX_MEMORY__EMBEDDER": "api"}, "embeddingModel has to name"),
-        ({"ONYX_MEMORY__EMBEDDER": "api", "ONYX_MEMORY__EMBEDDINGMODEL": "ollama/a"}, "embeddingModel has to name"),
-        ({"ONYX_MEMORY__EMBEDDER": "ollama", "ONYX_MEMORY__EMBEDDINGMODEL": API}, "cannot be one of openai"),
+        ({"ONYX_MEMORY__EMBEDDER": "api"}, "embeddingModel must name"),
+        ({"ONYX_MEMORY__EMBEDDER": "api", "ONYX_MEMORY__EMBEDDINGMODEL": "ollama/a"}, "embeddingModel must name"),
+        ({"ONYX_MEMORY__EMBEDDER": "ollama", "ONYX_MEMORY__EMBEDDINGMODEL": API}, "not a model of openai"),
         ({"ONYX_MEMORY__EMBEDDER": "best"}, "memory.embedder"),
         ({"ONYX_MEMORY__EMBEDDINGMODEL": "text-embedding-3-small"}, "memory.embeddingModel"),
     ],
@@ -130,10 +130,10 @@ async def test_a_running_ollama_is_preferred_and_its_end_leaves_words_for_the_mo
     assert identity is not None
     assert identity.provider == "ollama"
     server.stop()
-    with pytest.raises(EmbeddingError, match="nothing answers"):
+    with pytest.raises(EmbeddingError, match="no response"):
         await embeddings.embed(["text"], "query", identity=identity)
     assert await embeddings.current() == identity
-    assert "only words are searched" in str(embeddings.problem)
+    assert "only keywords are searched" in str(embeddings.problem)
     await embeddings.close()
 
 

@@ -1,4 +1,4 @@
-"""The embedded embedder by itself: loading, letting go, and files that are not the known ones."""
+"""The built-in embedder by itself: loading, letting go, and files that are not the known ones."""
 
 import asyncio
 import hashlib
@@ -71,7 +71,7 @@ async def test_a_file_of_another_content_is_not_used(damaged: str, tmp_path: Pat
     bad = changed(getattr(known, damaged).path, tmp_path)
     files = LocalFiles(**{"model": known.model, "tokenizer": known.tokenizer, damaged: bad})
     embedder = LocalEmbedder(SystemClock(), files=lambda: files)
-    with pytest.raises(EmbeddingError, match="not the one that Onyx knows") as caught:
+    with pytest.raises(EmbeddingError, match="not the expected file") as caught:
         await embedder.embed(["text"], "query")
     assert "the-package==1" in str(caught.value.hint)
     assert not embedder.loaded

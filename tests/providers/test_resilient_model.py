@@ -80,7 +80,7 @@ async def test_a_wish_beyond_the_longest_wait_is_named_and_not_waited_for():
     error = (await bench.ask()).error
     assert error is not None
     assert (error.code, bench.waited, bench.calls) == ("rate_limit", [], 1)
-    assert str(error) == "The scripted model failed. It asks to wait 95 s."
+    assert str(error) == "The scripted model failed. It asks for a wait of 95 s."
 
 
 @pytest.mark.parametrize("code", ["authentication", "refused", "not_found", "overflow"])
@@ -144,7 +144,7 @@ async def test_the_trial_is_one_call_and_its_failure_opens_anew():
     assert str((await bench.ask()).error) == "Down."
     assert bench.calls == 10
     bench.clock.advance(59)
-    assert "left alone" in str((await bench.ask()).error)
+    assert "paused" in str((await bench.ask()).error)
     assert bench.calls == 10
 
 
@@ -189,7 +189,7 @@ async def test_answers_that_break_off_count_as_failures():
     bench = Bench(lambda request: ["Half", *DOWN])
     for _ in range(3):
         await bench.ask()
-    assert "left alone" in str((await bench.ask()).error)
+    assert "paused" in str((await bench.ask()).error)
     assert bench.calls == 3
 
 
@@ -205,5 +205,5 @@ async def test_thoughts_without_a_word_are_an_empty_answer(thought):
     answer = await Bench([thought] * 3).ask()
     assert "empty answer" in str(answer.error)
     answer = await (bench := Bench([[*thought, Finish("length")]])).ask()
-    assert "used up the length" in str(answer.error)
+    assert "reached its reply limit" in str(answer.error)
     assert bench.calls == 1

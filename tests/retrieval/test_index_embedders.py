@@ -81,7 +81,7 @@ async def test_without_an_embedder_words_are_searched_and_the_answer_says_so(tmp
     candidates, note = await index.candidates("tea 1", 10, EVERYTHING)
     assert {one.chunk.text for one in candidates} == {"tea 0", "tea 1", "more tea"}
     assert {(one.similarity, one.vector) for one in candidates} == {(None, None)}
-    assert note == "Words alone were searched. Ollama does not answer."
+    assert note == "Only keywords were searched. Ollama does not answer."
     await index.close()
 
 
@@ -126,7 +126,7 @@ async def test_embedder_that_comes_gets_its_vectors_while_the_old_table_serves(t
     candidates, note = await index.candidates("tea", 10, EVERYTHING)
     assert len(candidates) == 10
     assert note is not None
-    assert "made for another embedder (0 of 400 passages)" in note
+    assert "rebuilt for another embedder (0 of 400 passages)" in note
     embedder.go.set()
     await settled
     candidates, note = await index.candidates("tea 7", 10, EVERYTHING)
@@ -190,7 +190,7 @@ async def test_embedder_that_is_away_for_a_moment_changes_nothing(tmp_path: Path
     embeddings.embedder = other
     candidates, note = await index.candidates("tea", 10, EVERYTHING)
     assert {one.similarity for one in candidates} == {None}
-    assert note == "Words alone were searched. There is no embedder fake/words now."
+    assert note == "Only keywords were searched. There is no embedder fake/words now."
     await index.put([source("new.md", "cocoa")])
     embeddings.embedder = mine
     await index.settled()
@@ -294,7 +294,7 @@ async def test_vectors_that_are_none_never_get_into_the_table(tmp_path: Path, sp
     candidates, note = await index.candidates("tea", 10, EVERYTHING)
     assert {(one.path, one.similarity) for one in candidates} == {("a.md", None), ("b.md", None)}
     assert note is not None
-    assert "fake/words made" in note
+    assert "fake/words returned" in note
     embedder.spoil = None
     assert {one.path for one in await found(index, "anything") if one.similarity is not None} == {"a.md"}
     await index.settled()

@@ -84,7 +84,8 @@ async def test_a_file_that_is_still_being_written_is_looked_at_again_by_itself()
 
 
 @pytest.mark.parametrize(
-    ("error", "says"), [(IndexUnavailable("the disk is full"), "the disk is full"), (KeyError("x"), "an error in Onyx")]
+    ("error", "says"),
+    [(IndexUnavailable("the disk is full"), "the disk is full"), (KeyError("x"), "hit an internal error")],
 )
 async def test_an_update_that_fails_says_why_and_the_next_one_mends_it(error: Exception, says: str) -> None:
     async with index(lambda one: setattr(one, "error", error)) as one:

@@ -215,7 +215,7 @@ async def test_search_of_an_index_that_is_replaced_again_and_again_finds_words_a
     monkeypatch.setattr(HybridQuery, "_answer", replaced)
     candidates, note = await index.candidates("tea", 5, EVERYTHING)
     assert [one.chunk.text for one in candidates] == ["tea"]
-    assert note == "Words alone were searched. The index is replaced again and again while it is searched."
+    assert note == "Only keywords were searched. The index kept being replaced during the search."
     await index.close()
 
 

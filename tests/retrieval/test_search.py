@@ -133,10 +133,10 @@ async def test_an_index_that_cannot_be_used_lets_the_files_answer() -> None:
     answer = await search_of(index, fallback=read_the_files).search("cat", only=only)
     assert len(answer.found) == 6
     assert answer.note is not None
-    assert "words alone" in answer.note
+    assert "by keyword only" in answer.note
     assert "The table is damaged." in answer.note
     nothing = await search_of(index).search("cat")
-    assert (nothing.found, nothing.note) == ((), "Nothing could be searched. The table is damaged.")
+    assert (nothing.found, nothing.note) == ((), "The search failed. The table is damaged.")
 
 
 async def test_an_error_that_nobody_foresaw_is_not_hidden() -> None:

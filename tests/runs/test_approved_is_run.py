@@ -207,9 +207,9 @@ async def test_what_holds_a_secret_is_allowed_once_and_no_grant_holds_it(tmp_pat
     details = shown(house)["details"]
     assert details["cautions"] == ["secret"]
     assert details["alwaysScope"] is None
-    assert details["alwaysBlocked"] == "it holds what looks like a secret"
-    assert details["sessionScope"] == "only this once, because it holds what looks like a secret"
-    with pytest.raises(InvalidRequest, match="because it holds what looks like a secret"):
+    assert details["alwaysBlocked"] == "it contains what looks like a secret"
+    assert details["sessionScope"] == "only this once, because it contains what looks like a secret"
+    with pytest.raises(InvalidRequest, match="because it contains what looks like a secret"):
         await house.onyx.approvals.approve(approval_id, "ada", "always")
     await house.approve("session")
     await house.end(run_id)
@@ -230,7 +230,7 @@ async def test_what_holds_invisible_characters_is_allowed_once(tmp_path, source)
     details = shown(house)["details"]
     assert details["source"] == source
     assert details["cautions"] == ["invisible"]
-    assert details["alwaysBlocked"] == "it holds characters that cannot be seen"
+    assert details["alwaysBlocked"] == "it contains invisible characters"
     await house.deny()
     await house.end(run_id)
     await house.close()
@@ -296,7 +296,7 @@ async def test_after_a_restart_what_will_run_is_shown_and_not_what_is_on_disk(tm
     (pending,) = house.onyx.approvals.pending()
     assert pending.request.details["source"] == SECRET
     assert pending.request.expires_at == expires
-    assert pending.scope.blocked == "it holds what looks like a secret"
+    assert pending.scope.blocked == "it contains what looks like a secret"
     assert MIXED not in house.file(key).read_text()
     await house.approve()
     await until(lambda: not house.onyx.runs.busy)
@@ -316,7 +316,7 @@ async def test_a_card_from_before_a_restart_answers_nothing(tmp_path):
     house = open_house(tmp_path, ["Done"], shelf)
     await house.onyx.ready()
     approval_id = await house.asked(key)
-    with pytest.raises(InvalidRequest, match="look at it again"):
+    with pytest.raises(InvalidRequest, match="review it again"):
         await house.onyx.approvals.approve(approval_id, "ada", "once", old["version"])
     (pending,) = house.onyx.approvals.pending()
     assert pending.request.details["source"] == shelf.cell("a.ipynb", "one")["source"]

@@ -190,14 +190,14 @@ def test_a_damaged_copy_is_as_good_as_none_and_nothing_runs_unasked(tmp_path, da
     settings = load_settings(home, {})
     assert settings.config.security.auto == []
     assert settings.config.agents.items[0].tools.deny == ["exec"], "what the file says itself still counts"
-    assert "last-good.json cannot be used" in caplog.text
+    assert "last-good.json cannot be read" in caplog.text
 
 
 def test_a_copy_that_cannot_be_written_keeps_no_server_from_starting(tmp_path, caplog):
     home = Home(tmp_path)
     home.last_good_file.mkdir()
     assert load_settings(home, {}).error is None
-    assert "could not be kept" in caplog.text
+    assert "could not be saved" in caplog.text
 
 
 def test_keys_in_a_broken_file_are_hidden_all_the_same(tmp_path):

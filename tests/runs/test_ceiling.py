@@ -186,8 +186,8 @@ async def test_nothing_is_allowed_always_where_the_server_does_not_allow_that(tm
     approval_id = await strict.asked(key)
     (request,) = strict.of("exec.approval_request")
     assert request["details"]["alwaysScope"] is None
-    assert request["details"]["alwaysBlocked"] == "nothing can be allowed always on this server"
-    with pytest.raises(InvalidRequest, match="nothing can be allowed always on this server"):
+    assert request["details"]["alwaysBlocked"] == "this server does not allow “Always”"
+    with pytest.raises(InvalidRequest, match="this server does not allow “Always”"):
         await strict.onyx.approvals.approve(approval_id, "ada", "always")
     assert strict.touch.done == []
     await strict.approve("session")

@@ -41,7 +41,7 @@ async def test_read_asks_and_a_no_keeps_the_file_unread(tmp_path, mode, path):
     (request,) = house.of("exec.approval_request")
     name = "app/lab.pem" if path.endswith("pem") else "app/.env"
     assert request["details"]["path"] == name
-    assert f"`{name}` holds credentials" in request["details"]["mustAsk"]
+    assert f"`{name}` contains credentials" in request["details"]["mustAsk"]
     assert request["details"]["alwaysScope"] is None
     assert WORD not in json.dumps(house.events) + repr(house.model.requests) + house.file(key).read_text()
     await house.close()

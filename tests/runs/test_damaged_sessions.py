@@ -53,7 +53,7 @@ async def test_a_damaged_conversation_is_read_unchanged_and_repaired_with_the_ne
 async def test_where_the_disk_takes_nothing_a_damaged_conversation_is_read_and_left_as_it_is(tmp_path):
     house, key, damaged = await damaged_house(tmp_path)
     await house.session()
-    with file_size_limit(100), pytest.raises(StorageError, match="largest size"):
+    with file_size_limit(100), pytest.raises(StorageError, match="maximum size"):
         await house.send(key, "Three")
     assert house.file(key).read_bytes() == damaged
     assert list(house.file(key).parent.glob("*.damaged-*")) == []

@@ -180,7 +180,7 @@ async def test_a_looser_message_does_not_loosen_the_run_that_it_joins_and_says_s
     assert house.touch.done == []
     await house.deny()
     await house.end(run_id)
-    assert notes(house) == ["This answer is in Agent mode and stays in it; Auto mode counts from the next answer on."]
+    assert notes(house) == ["This answer stays in Agent mode; Auto mode applies from the next answer on."]
     await house.close()
 
 

@@ -121,7 +121,7 @@ async def test_a_session_of_an_agent_that_is_gone_says_so_and_ends(tmp_path):
     assert "'other'" in data["message"]
     assert house.ends_on_disk(key) == ["final", "error"]
     assert not house.onyx.runs.busy
-    with pytest.raises(NotFound, match="There are: main"):
+    with pytest.raises(NotFound, match="Agents: main"):
         await house.onyx.create_session("other", None, None)
     await house.close()
 

@@ -71,7 +71,7 @@ async def test_a_provider_left_alone_is_not_called_by_any_session_and_the_fallba
     for _ in range(3):
         assert (await house.run(await house.session()))[1]["text"] == "Second."
     assert len(first.requests) == 2
-    assert "left alone" in house.of("chat.note")[-1]["message"]
+    assert "paused" in house.of("chat.note")[-1]["message"]
     clock.advance(61)
     await house.run(await house.session())
     assert len(first.requests) == 3
@@ -93,7 +93,7 @@ async def test_the_pause_outlives_a_changed_configuration_and_ends_with_a_new_ad
     await configure(memory={"minScore": 0.5})
     name, data = await house.run(key)
     assert (name, data["code"], len(house.model.requests)) == ("chat.error", "unavailable", 3)
-    assert "tried again in 60 s" in data["hint"]
+    assert "tries it again in 60 s" in data["hint"]
     await configure(providers={"scripted": {"baseUrl": "http://127.0.0.1:1/v1"}})
     await house.run(key)
     assert len(house.model.requests) == 4

@@ -138,7 +138,7 @@ async def test_an_approval_that_is_not_there_is_not_found(connect, method):
 
 async def test_an_agent_that_is_not_there_is_named_with_those_that_are(connect):
     client = await connect()
-    with pytest.raises(MethodFailed, match=r"no agent 'ghost'\. There are: main"):
+    with pytest.raises(MethodFailed, match=r"no agent 'ghost'\. Agents: main"):
         await client.ask("sessions.create", agentId="ghost")
     assert (await client.ask("sessions.list"))["total"] == 0
 

@@ -91,7 +91,7 @@ async def test_where_always_is_not_offered_it_is_refused_in_words_and_the_questi
     request = await client.event("exec.approval_request")
     assert request["details"]["alwaysScope"] is None
     assert request["details"]["alwaysBlocked"] == "it redirects input or output"
-    with pytest.raises(MethodFailed, match="cannot be allowed always, because it redirects") as refused:
+    with pytest.raises(MethodFailed, match="“Always” is not available, because it redirects") as refused:
         await client.ask("exec.approve", approvalId=request["approvalId"], scope="always")
     assert (refused.value.code, refused.value.data) == (-32602, {"field": "scope"})
     assert len((await client.ask("approvals.list"))["approvals"]) == 1
@@ -125,8 +125,8 @@ async def test_damaged_grants_and_a_changed_audit_file_are_said_in_health(connec
     await client.end(run_id)
     await until(lambda: audit(onyx_home, "tool"))
     well = (await client.ask("health.check"))["components"]
-    assert well["grants"] == {"ok": True, "message": "1 thing is allowed always."}
-    assert well["audit"] == {"ok": True, "message": "audit.jsonl: 3 entries, as they were written."}
+    assert well["grants"] == {"ok": True, "message": "1 grant is in effect."}
+    assert well["audit"] == {"ok": True, "message": "audit.jsonl: 3 entries, unchanged."}
     (onyx_home / "grants.json").write_text("{")
     path = onyx_home / "audit.jsonl"
     path.write_text(path.read_text().replace('"approved"', '"denied"'))

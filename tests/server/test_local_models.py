@@ -62,7 +62,7 @@ async def test_it_is_paused_resumed_and_cancelled(files, connect, onyx_home):
 async def test_a_name_that_is_none_is_an_error_with_those_that_there_are(files, connect):
     client = await connect()
     for method in ("local_models.fetch", "local_models.pause", "local_models.remove"):
-        with pytest.raises(MethodFailed, match="There are: local/tried, local/small"):
+        with pytest.raises(MethodFailed, match="Available: local/tried, local/small"):
             await client.ask(method, id="local/other")
 
 

@@ -130,5 +130,5 @@ def test_a_place_where_no_file_can_be_leaves_the_console(tmp_path, capsys):
     log.warning("heard all the same")
     opened.close()
     written = capsys.readouterr().err
-    assert "There will be no log file" in written
+    assert "The log file could not be opened" in written
     assert "heard all the same" in written

@@ -337,10 +337,10 @@ async def test_what_onyx_logs_is_without_secrets_also_in_stacks_and_names_the_se
     run_id = (await client.ask("chat.send", sessionKey=key, message="Hi"))["runId"]
     assert (await client.end(run_id))[0] == "chat.final"
     file = onyx_home / "logs" / "onyx.jsonl"
-    await until(lambda: file.exists() and "The run ends" in file.read_text())
+    await until(lambda: file.exists() and "Run ended" in file.read_text())
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     ends = {"session": key, "run": run_id, "operation": "run"}
-    assert [line["context"] for line in lines if line["message"] == "The run ends: final"] == [ends]
+    assert [line["context"] for line in lines if line["message"] == "Run ended: final"] == [ends]
     assert "ValueError: the key is [redacted:scripted-key]" in next(line for line in lines if "stack" in line)["stack"]
     assert KEY not in console.getvalue() + file.read_text()
     assert file.stat().st_mode & 0o777 == 0o600

@@ -31,7 +31,7 @@ async def test_without_a_model_health_and_answer_say_the_same_line_and_a_fetched
     health = await client.ask("health.check")
     line = health["components"]["model"]["message"]
     assert (health["status"], health["components"]["model"]["ok"]) == ("degraded", False)
-    assert line.startswith("No model can answer yet: ")
+    assert line.startswith("No model is set up yet. You can ")
     assert "Qwen2.5 Coder 1.5B (1.12 GB)" in line
     assert "\n" not in line
     key = (await client.ask("sessions.create"))["sessionKey"]

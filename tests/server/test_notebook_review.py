@@ -138,9 +138,9 @@ async def test_senseless_requests_are_refused_in_words(connect, replies, noteboo
             await client.ask("notebook.changes", **params)
         assert refused.value.code == -32602
     for method in ("notebook.undo", "notebook.put_back"):
-        with pytest.raises(MethodFailed, match="Nothing is known"):
+        with pytest.raises(MethodFailed, match="There is no record"):
             await client.ask(method, sessionKey=key, runId="none")
-    with pytest.raises(MethodFailed, match="Nothing is known"):
+    with pytest.raises(MethodFailed, match="There is no record"):
         await client.ask("notebook.undo", sessionKey="../../etc", runId="none")
     assert await client.ask("notebook.changes", path="../../etc/passwd") == {"marks": [], "turns": []}
     assert await client.ask("notebook.accept", path=PATH, cellIds=["nowhere"]) == {"cells": 0}

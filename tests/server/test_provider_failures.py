@@ -232,7 +232,7 @@ async def test_a_wait_longer_than_allowed_is_named_instead(start, replies):
     replies.next = [[HttpError(503, "Busy.", headers={"retry-after": "300"})]]
     name, data = await say(client, key)
     assert (name, data["code"]) == ("chat.error", "unavailable")
-    assert "It asks to wait 300 s." in data["message"]
+    assert "It asks for a wait of 300 s." in data["message"]
     assert len(replies.requests) == 1
     await goes_on(client, key)
 

@@ -32,7 +32,7 @@ async def once(client, query, holds):
     async with asyncio.timeout(LIMIT_S):
         while True:
             answer = await client.ask("sessions.search", query=query)
-            if "still being read" not in answer.get("note", "") and holds(answer["results"]):
+            if "still being indexed" not in answer.get("note", "") and holds(answer["results"]):
                 return answer["results"]
 
 
@@ -98,7 +98,7 @@ async def test_the_list_gives_titles_first_and_then_what_was_said(connect, repli
     assert [info["sessionKey"] for info in listed["sessions"]] == [named, spoken]
     assert listed["total"] == 2
     assert "match" not in listed["sessions"][0]
-    assert (listed["isWhole"], listed["note"]) == (True, "Words alone were searched. There is no embedder.")
+    assert (listed["isWhole"], listed["note"]) == (True, "Only keywords were searched. No embedder is available.")
     match = listed["sessions"][1]["match"]
     assert (match["role"], match["snippet"]) == ("assistant", "Puffins nest in burrows.")
     everything = (await client.ask("sessions.list"))["sessions"]
@@ -118,7 +118,7 @@ async def test_a_list_that_was_not_searched_as_a_whole_says_so(connect, replies,
     await said(client, replies, "Hi.", "Hi!", title="Other")
     whole = await client.ask("sessions.list", query="nest")
     assert [info["sessionKey"] for info in whole["sessions"]] == [spoken]
-    assert (whole["isWhole"], "words alone were searched" in whole["note"]) == (True, True)
+    assert (whole["isWhole"], "only keywords were searched" in whole["note"]) == (True, True)
 
     monkeypatch.setattr(word_search, "MOST_SESSIONS", 1)
     newest = await client.ask("sessions.list", query="nest")

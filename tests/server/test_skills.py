@@ -287,7 +287,7 @@ async def test_more_output_than_can_be_kept_is_left_out_and_said(connect, skills
     assert end["status"] == "ok"
     copy = json.dumps((await client.ask("skills.copy", runId=end["runId"]))["notebook"])
     assert len(copy) < 6_000_000
-    assert copy.count("More output than can be kept") == 2
+    assert copy.count("Too much output") == 2
 
 
 REFUSED = {

@@ -58,7 +58,10 @@ async def test_what_is_too_large_or_of_no_known_kind_is_refused_with_what_to_do(
         for _ in range(51):
             yield bytes(1_000_000)
 
-    large = (413, "It has 51 MB, and more than 50 MB are not uploaded. Put it into the file browser, and add it there.")
+    large = (
+        413,
+        "It is 51 MB; uploads are limited to 50 MB. Put it into the file browser and add it from there.",
+    )
     assert await refused(upload("big.csv", bytes(51_000_000))) == large
     body = in_pieces()
 
@@ -68,7 +71,7 @@ async def test_what_is_too_large_or_of_no_known_kind_is_refused_with_what_to_do(
 
     assert await refused(upload("big.csv", None, body_producer=produce)) == large
     code, message = await refused(upload("photo.png", b"\x89PNG"))
-    assert (code, message.partition(".")[0]) == (415, "Files of the kind ")
+    assert (code, message.partition(".")[0]) == (415, "Files of type ")
     assert (await (await connect()).ask("knowledge.list"))["items"] == []
     assert not (onyx_home / "knowledge").exists()
 

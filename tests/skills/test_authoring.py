@@ -58,7 +58,7 @@ NO_PARAMETERS = {
     "filled later": ("found = [1]", "found.append(2)"),
     "changed in place": ("found = {'a': 1}", "found['b'] = 2"),
     "empty": ("found = []", "table = {}"),
-    "no literal": ("n = compute()", "m = [x for x in y]"),
+    "not a literal": ("n = compute()", "m = [x for x in y]"),
     "private": ("_n = 1",),
     "with company on its line": ("n = 1; print(n)",),
     "not at the top": ("if True:\n    n = 1",),
@@ -158,7 +158,7 @@ def test_one_that_is_there_is_replaced_only_when_that_is_said(tmp_path: Path) ->
     write_skill(tmp_path, "count", made, overwrite=False, private=True)
     before = (tmp_path / "count.ipynb").read_bytes()
     other = skill_notebook([], "count", "Counts otherwise.", "", KERNEL)
-    with pytest.raises(InvalidRequest, match="there is a skill 'count'"):
+    with pytest.raises(InvalidRequest, match="already has a skill 'count'"):
         write_skill(tmp_path, "count", other, overwrite=False, private=True)
     assert (tmp_path / "count.ipynb").read_bytes() == before
     write_skill(tmp_path, "count", other, overwrite=True, private=True)
@@ -170,6 +170,6 @@ def test_a_folder_or_a_link_of_that_name_is_never_replaced(tmp_path: Path) -> No
     (tmp_path / "count").mkdir()
     (tmp_path / "far.ipynb").symlink_to(tmp_path / "elsewhere.ipynb")
     for name in ("count", "far"):
-        with pytest.raises(InvalidRequest, match="there is a skill"):
+        with pytest.raises(InvalidRequest, match="already has a skill"):
             write_skill(tmp_path, name, made, overwrite=True, private=True)
     assert not (tmp_path / "elsewhere.ipynb").exists()

@@ -95,15 +95,15 @@ def test_a_text_skill_is_read_with_its_files(shelf: Shelf) -> None:
 
 
 MALFORMED: dict[str, Any] = {
-    "no json": ("{", "JSON cannot be read"),
-    "no object": ("[]", "no object"),
+    "no json": ("{", "JSON cannot be parsed"),
+    "no object": ("[]", "not an object"),
     "old format": (json.dumps({"nbformat": 3, "worksheets": [], "metadata": {}}), "format 3"),
-    "no format": (json.dumps({"cells": []}), "says no notebook format"),
+    "no format": (json.dumps({"cells": []}), "does not give its notebook format"),
     "no cells": (json.dumps({"nbformat": 4, "metadata": {}}), "malformed"),
     "odd cell": (json.dumps({"nbformat": 4, "metadata": {}, "cells": [{"cell_type": "code", "source": 5}]}), "malfor"),
-    "nothing of itself": (json.dumps(notebook([cell("1")])), "says nothing of itself"),
-    "metadata no object": (json.dumps(notebook([cell("1")], "count")), "no object with name"),
-    "bad name": (json.dumps(notebook([cell("1")], {"name": "Count It", "description": "x"})), "no skill's name"),
+    "does not describe itself": (json.dumps(notebook([cell("1")])), "does not describe itself"),
+    "metadata no object": (json.dumps(notebook([cell("1")], "count")), "not an object with name"),
+    "bad name": (json.dumps(notebook([cell("1")], {"name": "Count It", "description": "x"})), "not a valid skill name"),
     "taken name": (json.dumps(notebook([cell("1")], {"name": "read", "description": "x"})), "is taken"),
     "no description": (json.dumps(notebook([cell("1")], {"name": "odd"})), "no description"),
     "long description": (json.dumps(notebook([cell("1")], {"name": "odd", "description": "x" * 1025})), "1,025"),
@@ -133,9 +133,9 @@ def test_what_cannot_be_used_is_listed_with_its_reason_and_hides_nothing(shelf: 
 
 
 TEXT_PROBLEMS = {
-    "no yaml": ("Just words", "does not begin with YAML"),
-    "other name": ("---\nname: other\ndescription: x\n---\n", "not that of its folder"),
-    "no mapping": ("---\n- a\n---\n", "no mapping"),
+    "not yaml": ("Just words", "does not begin with YAML"),
+    "other name": ("---\nname: other\ndescription: x\n---\n", "differs from its folder's name"),
+    "not a mapping": ("---\n- a\n---\n", "not a mapping"),
     "no description": ("---\nname: odd\n---\n", "no description"),
     "constructing": ("---\nname: odd\ndescription: !!python/object/apply:os.system ['true']\n---\n", "YAML cannot be"),
 }
@@ -168,9 +168,9 @@ def test_links_that_lead_out_are_refused(shelf: Shelf, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("key")
     (folder / "data.txt").symlink_to(tmp_path / "secret.txt")
     reasons = {item.skill.name: item.reason or "" for item in shelf.all()}
-    assert "link out of" in reasons["far"]
-    assert "link out of" in reasons["gone"]
-    assert "data.txt is a link out of" in reasons["leaky"]
+    assert "link that leads out of" in reasons["far"]
+    assert "link that leads out of" in reasons["gone"]
+    assert "data.txt is a link that leads out of" in reasons["leaky"]
     assert all("key" not in item.skill.text for item in shelf.all())
 
 
@@ -311,7 +311,7 @@ def test_what_is_too_long_to_be_shown_whole_cannot_be_used(shelf: Shelf) -> None
             if state == "untrusted":
                 assert "#" * length in item.skill.text or "x" * length in item.skill.text
             else:
-                assert "400,000 is the most" in (item.reason or "")
+                assert "the limit is 400,000" in (item.reason or "")
 
 
 def test_a_trust_file_that_is_damaged_trusts_nothing(shelf: Shelf) -> None:
@@ -337,7 +337,7 @@ def test_a_pipe_is_no_skill_and_keeps_nobody_waiting(shelf: Shelf) -> None:
     assert states["fine"][0] == "untrusted"
     for name in ("pipe", "hollow", "words"):
         assert states[name][0] == "broken"
-        assert "no regular file" in states[name][1]
+        assert "not a regular file" in states[name][1]
 
 
 def test_who_reads_a_slow_file_keeps_others_from_nothing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:

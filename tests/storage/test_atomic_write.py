@@ -79,7 +79,7 @@ def test_a_full_disk_leaves_the_old_content_and_says_so_in_words(tmp_path):
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
     assert str(path) in str(caught.value)
-    assert "largest size" in str(caught.value)
+    assert "maximum size" in str(caught.value)
     assert caught.value.hint
 
 

@@ -97,7 +97,7 @@ def test_a_full_disk_leaves_the_file_as_before_and_says_so_in_words(tmp_path):
         append_line(path, {"text": "x" * 10_000})
     assert path.read_bytes() == before
     assert str(path) in str(caught.value)
-    assert "largest size" in str(caught.value)
+    assert "maximum size" in str(caught.value)
     append_line(path, {"n": 2})
     assert read_lines(path).objects == ({"n": 1}, {"n": 2})
 

@@ -125,7 +125,7 @@ async def test_a_watch_that_ends_in_any_way_is_told_and_files_are_looked_at(
     async with watching(lambda: [tmp_path], open_watch=watch) as seen:
         await told_of(seen, tmp_path / "first.md")
     assert [told.getMessage() for told in caplog.records if told.name.endswith("watch")] == [
-        f"Folders cannot be watched, so they are looked at every second: {told_as(error)}"
+        f"Folders cannot be watched, so they are checked every second: {told_as(error)}"
     ]
 
 
@@ -147,8 +147,8 @@ async def test_where_files_cannot_even_be_looked_at_that_is_told_once_and_tried_
         await told_of(seen, tmp_path / "first.md")
     assert asked == [False, True, True, True]
     assert [told.getMessage() for told in caplog.records if told.name.endswith("watch")] == [
-        f"Folders cannot be watched, so they are looked at every second: {told_as(Panic('index out of range'))}",
-        f"Folders cannot be looked at either, which is tried again: {told_as(Panic('index out of range'))}",
+        f"Folders cannot be watched, so they are checked every second: {told_as(Panic('index out of range'))}",
+        f"Folders could not be checked; trying again: {told_as(Panic('index out of range'))}",
     ]
 
 

@@ -67,7 +67,7 @@ async def test_untrusted_it_is_named_with_what_to_do_and_none_of_it_runs(place):
     assert not place.mark.exists()
     told = await place.health()
     assert not told["ok"]
-    assert "tools/hello.py cannot be used: It is new and nobody has trusted it yet." in told["message"]
+    assert "tools/hello.py cannot be used: It is new and has not been trusted yet." in told["message"]
     assert "Skills in the sidebar" in told["message"]
     item = await place.listed()
     assert (item.skill.kind, item.state, item.skill.description) == ("tool", "untrusted", "Says hello.")
@@ -117,7 +117,7 @@ async def test_trust_is_for_what_was_shown(place):
     await place.house.session()
     shown = (await place.listed()).skill.digest
     place.write("Goodbye")
-    with pytest.raises(InvalidRequest, match="changed meanwhile"):
+    with pytest.raises(InvalidRequest, match="changed in the meantime"):
         await place.house.onyx.skills.library.trust("hello.py", shown, "user:ada")
     await place.house.close()
 
@@ -142,9 +142,9 @@ async def test_one_that_cannot_be_imported_leaves_all_others_working_and_is_name
     assert unfenced(result["content"]) == "Hello Ada"
     said = (await place.health())["message"]
     assert "tools/boom.py cannot be used: ZeroDivisionError" in said
-    assert "tools/nothing.py cannot be used: There is no tool in it." in said
-    assert "tools/odd.py cannot be used: It is no Python:" in said
-    assert "tools/quit.py cannot be used: ImportError: it ends the program" in said
+    assert "tools/nothing.py cannot be used: It defines no tool." in said
+    assert "tools/odd.py cannot be used: It is not valid Python:" in said
+    assert "tools/quit.py cannot be used: ImportError: importing it exits the program" in said
     assert "'hello' of the toolset tools/twice.py is left out" in said
     assert "_helper" not in said
     await place.house.close()

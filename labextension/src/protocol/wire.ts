@@ -14,7 +14,7 @@ export const MAX_FRAME_BYTES = 4194304;
 export interface Agent {
   id: string;
   name: string;
-  /** provider/model; empty where none can answer yet */
+  /** provider/model; empty if none can answer yet */
   model: string;
   default: boolean;
   workspace: string;
@@ -103,7 +103,7 @@ export interface ChatAbortedData {
  * Nothing of it is kept or goes to another machine. Without `sessionKey` the conversation has not begun.
  */
 export interface ChatComposingParams {
-  /** the beginning of it */
+  /** its beginning */
   text: string;
   sessionKey?: string | null;
   model?: string | null;
@@ -140,7 +140,7 @@ export interface ChatHistory {
 export interface ChatHistoryParams {
   sessionKey: string;
   limit?: number;
-  /** id of an entry: only older ones are given */
+  /** id of an entry; only older ones are returned */
   before?: string | null;
 }
 
@@ -167,14 +167,14 @@ export interface ChatSendParams {
   message: string;
   context?: Array<ContextItem> | null;
   model?: string | null;
-  /** whether the model proposes cells or calls tools; its provider's toolMode where unset */
+  /** whether the model proposes cells or calls tools; default: its provider's toolMode */
   toolMode?: "cell" | "tools" | null;
   mode?: "ask" | "agent" | "auto" | null;
-  /** what to do where a run goes on; runtime.whenBusy where unset */
+  /** what to do during a run; default: runtime.whenBusy */
   whenBusy?: "steer" | "followup" | "interrupt" | null;
-  /** a cell asks, and its kernel is busy until it has the answer */
+  /** sent from a cell, whose kernel is busy until it has the answer */
   fromKernel?: OriginKernel | null;
-  /** a person wrote it in a chat; of nothing else is anything remembered unasked */
+  /** written by a person in a chat; nothing else is remembered automatically */
   typed?: boolean;
 }
 
@@ -182,7 +182,7 @@ export interface ChatSendParams {
 export interface ChatSent {
   runId: string;
   delivery?: "started" | "steer" | "followup" | "interrupt" | null;
-  /** what went along, as the model gets it */
+  /** what was attached, as the model gets it */
   context?: Array<SentItem> | null;
 }
 
@@ -199,7 +199,7 @@ export interface ChatSteeredData {
   seq: number;
   messageId: string;
   text: string;
-  /** what went along, as the model gets it */
+  /** what was attached, as the model gets it */
   context?: Array<SentItem> | null;
 }
 
@@ -208,9 +208,9 @@ export interface ChatThoughtData {
   runId: string;
   seq: number;
   text: string;
-  /** with the last piece: how long it thought */
+  /** with the last piece: how long the model thought */
   seconds?: number | null;
-  /** this text came as the last words of the answer, and is taken back */
+  /** this text was sent as the end of the answer and is withdrawn */
   wasSaid?: boolean | null;
 }
 
@@ -330,7 +330,7 @@ export interface Entry {
 export interface ExecApproveParams {
   approvalId: string;
   scope?: "once" | "session" | "always";
-  /** Of the question as it was shown; the answer counts for no other showing. */
+  /** version of the question as shown; the answer applies to that version only */
   version?: string | null;
 }
 
@@ -373,7 +373,7 @@ export interface Health {
   uptime: number;
   version: string;
   components: Record<string, Component>;
-  /** missing where nothing is forbidden */
+  /** omitted if nothing is restricted */
   ceiling?: ServerCeiling | null;
 }
 
@@ -402,7 +402,7 @@ export interface KernelVariableList {
 export interface KernelVariablesParams {
   /** as in the file browser */
   path: string;
-  /** what a name holds, or * and ? */
+  /** part of a name, or a pattern with * and ? */
   pattern?: string | null;
   limit?: number;
 }
@@ -411,7 +411,7 @@ export interface KernelVariablesParams {
 export interface KnowledgeAddParams {
   path?: string | null;
   url?: string | null;
-  /** whose allowed folders count; the standard agent's where unset */
+  /** agent whose allowed folders apply; default: the agent marked `default` */
   agentId?: string | null;
 }
 
@@ -472,7 +472,7 @@ export interface KnowledgeProblem {
 }
 
 export interface KnowledgeRefreshParams {
-  /** everything where unset */
+  /** default: everything */
   itemId?: string | null;
 }
 
@@ -485,9 +485,9 @@ export interface KnowledgeResults {
 export interface KnowledgeSearchParams {
   query: string;
   limit?: number;
-  /** these, and what lies below them */
+  /** these folders and everything below them */
   paths?: Array<string> | null;
-  /** only what that agent may read; everything where unset */
+  /** only what this agent may read; default: everything */
   agentId?: string | null;
 }
 
@@ -535,26 +535,26 @@ export interface LocalModelInfo {
   title: string;
   bytes: number;
   licence: string;
-  /** how many it has, in words */
+  /** its parameter count, in words */
   parameters: string;
   contextTokens: number;
   state: "ready" | "missing" | "fetching" | "paused" | "failed";
   doneBytes: number;
-  /** bytes of free memory that it runs in */
+  /** free memory it needs, in bytes */
   leastMemory: number;
-  /** whether that much was free when it was looked */
+  /** whether that much was free when checked */
   fitsMemory: boolean;
-  /** the best one that fits; one of the list is */
+  /** the best one that fits; exactly one in the list */
   recommended: boolean;
   removable: boolean;
-  /** the file is everybody's who uses this installation */
+  /** the file is shared by everyone who uses this installation */
   shared: boolean;
-  /** where the bytes come from that come now */
+  /** the current download source */
   source?: string | null;
-  /** who else fetches it, where this server does not */
+  /** who is downloading it, if not this server */
   fetcher?: string | null;
   error?: string | null;
-  /** where the file is, once it is ready */
+  /** the file's path, once it is ready */
   path?: string | null;
 }
 
@@ -569,7 +569,7 @@ export interface LocalModelParams {
 
 export interface LocalModelsRemoveParams {
   id: string;
-  /** the file that is everybody's, too; refused without it */
+  /** also remove a shared file; refused without this */
   shared?: boolean;
 }
 
@@ -596,7 +596,7 @@ export interface MemoryDiff {
 export interface MemoryDiffParams {
   path: string;
   version: number;
-  /** another version; the file as it is now where unset */
+  /** another version; default: the current file */
   to?: number | null;
   agentId?: string | null;
 }
@@ -657,7 +657,7 @@ export interface MemoryFileList {
 }
 
 export interface MemoryFilesParams {
-  /** the standard agent where unset */
+  /** default: the agent marked `default` */
   agentId?: string | null;
 }
 
@@ -698,14 +698,14 @@ export interface MemoryProgress {
 export interface MemoryReadParams {
   path: string;
   agentId?: string | null;
-  /** the file as it is now where unset */
+  /** default: the current file */
   version?: number | null;
 }
 
 export interface MemoryRestoreParams {
   path: string;
   version: number;
-  /** checksum of the file as the person saw it; refused if it has changed */
+  /** checksum of the file as shown; refused if it has changed since */
   basedOn?: string | null;
   agentId?: string | null;
 }
@@ -722,12 +722,12 @@ export interface MemoryResults {
   note?: string | null;
 }
 
-/** `kinds`, `paths` (prefixes), `since` and `until` say what may be found; everything where unset. */
+/** `kinds`, `paths` (prefixes), `since` and `until` limit what may be found; default: everything. */
 export interface MemorySearchParams {
   query: string;
   agentId?: string | null;
   limit?: number;
-  /** memory.minScore where unset */
+  /** default: memory.minScore */
   minScore?: number | null;
   kinds?: Array<"memory" | "shared" | "fact"> | null;
   paths?: Array<string> | null;
@@ -905,27 +905,27 @@ export interface OriginKernel {
 /** Another content by now is refused (`project_file_changed`). */
 export interface ProjectDecisionParams {
   path: string;
-  /** of the content that was shown */
+  /** hash of the content that was shown */
   digest: string;
 }
 
 /** One file as it is now. `unusable`: `reason` says why nobody can trust it; text and digest are empty then. */
 export interface ProjectFile {
-  /** from the server's root */
+  /** relative to the server's root */
   path: string;
   state: "new" | "changed" | "trusted" | "declined" | "unusable";
-  /** names this content; `project.trust` and `project.decline` take it */
+  /** identifies this content, for `project.trust` and `project.decline` */
   digest: string;
   lines: number;
-  /** all of it; this is what one trusts */
+  /** the full text that would be trusted */
   text: string;
-  /** unified, from what was trusted last; None where lines show no difference */
+  /** unified diff from the last trusted version; None if no line differs */
   diff?: string | null;
   reason?: string | null;
 }
 
 export interface ProjectFiles {
-  /** the name of the server's root */
+  /** name of the server's root folder */
   folder: string;
   files: Array<ProjectFile>;
 }
@@ -964,7 +964,7 @@ export interface QuestionResolvedData {
 
 export interface QuestionsAnswerParams {
   questionId: string;
-  /** absent: declined */
+  /** omitted: declined */
   answer?: string | null;
 }
 
@@ -1133,7 +1133,7 @@ export interface SkillCopy {
 /** `diff` (unified) leads from the version that was trusted last to this one; None where there is no former one. */
 export interface SkillDetail {
   skill: SkillInfo;
-  /** everything that runs or instructs; this is what one trusts */
+  /** everything that runs or instructs, which would be trusted */
   text: string;
   /** Markdown: the SKILL.md's body, or the notebook's Markdown cells */
   instructions: string;
@@ -1146,19 +1146,19 @@ export interface SkillField {
   type: "integer" | "number" | "string" | "boolean" | "array" | "object" | "choice" | "path" | "union" | "any";
   required: boolean;
   nullable?: boolean;
-  /** of a list's items or an object's values */
+  /** type of a list's items or an object's values */
   itemType?: string | null;
   choices?: Array<string | number | boolean> | null;
   hasDefault?: boolean;
   default?: unknown;
-  /** as the cell writes it, also where only running it gives a value */
+  /** as written in the cell, even if the value is known only when it runs */
   defaultText?: string;
   description?: string;
 }
 
 /** `reason` says why it is not ready. `path` is what the file browser opens; None where it cannot. */
 export interface SkillInfo {
-  /** of this very file; a shadowed skill has the name of another one */
+  /** id of this file; a shadowed skill shares its name with another */
   id: string;
   name: string;
   /** a tool is a Python file with tools for agents */
@@ -1166,27 +1166,27 @@ export interface SkillInfo {
   description: string;
   source: "project" | "workspace" | "home" | "packaged";
   path?: string | null;
-  /** the file's full path, for people */
+  /** the file's full path, for display */
   location: string;
   state: "ready" | "untrusted" | "missing" | "broken" | "shadowed";
   reason?: string | null;
   trusted: boolean;
-  /** a former version was trusted */
+  /** an earlier version was trusted */
   changed: boolean;
-  /** names this version; `skills.trust` takes it */
+  /** identifies this version, for `skills.trust` */
   hash: string;
   /** the agent's tool that runs it */
   tool?: string | null;
   kernel?: string | null;
   requires: SkillRequires;
   parameters?: SkillParameters | null;
-  /** beside SKILL.md */
+  /** next to SKILL.md */
   files?: Array<string>;
 }
 
 export interface SkillList {
   skills: Array<SkillInfo>;
-  /** how many more there are than can be listed */
+  /** how many more are not listed */
   leftOut?: number;
 }
 
@@ -1263,17 +1263,17 @@ export interface SkillRunInfo {
   parameters: Record<string, unknown>;
   startedAt: string;
   finishedAt?: string | null;
-  /** the person, or the agent's id behind `agent:` */
+  /** the person, or `agent:` and the agent's id */
   by: string;
   error?: string | null;
   progress?: SkillProgress | null;
-  /** of the executed notebook, as JupyterLab opens it */
+  /** path of the executed notebook, as JupyterLab opens it */
   copyPath?: string | null;
-  /** the executed notebook's full path; `skills.copy` gives its content */
+  /** the executed notebook's full path; `skills.copy` returns its content */
   copyLocation: string;
   hash: string;
   kernel?: string | null;
-  /** of Python and of the required packages */
+  /** versions of Python and of the required packages */
   versions?: Record<string, string>;
 }
 
@@ -1304,7 +1304,7 @@ export interface SkillTrusted {
 
 export interface SkillsAnswerParams {
   questionId: string;
-  /** of the version that was shown, to trust it; absent: declined */
+  /** hash of the version shown, to trust it; omitted: declined */
   hash?: string | null;
 }
 
@@ -1350,7 +1350,7 @@ export interface SkillsTrustParams {
   name: string;
   agentId?: string | null;
   id?: string | null;
-  /** of the version that was shown; another one by now is refused */
+  /** hash of the version shown; refused if it has changed since */
   hash: string;
 }
 
@@ -1375,7 +1375,7 @@ export interface ToolDraftData {
   runId: string;
   seq: number;
   text: string;
-  /** what came so far is thrown away */
+  /** what was sent so far is discarded */
   begins?: boolean | null;
 }
 
@@ -1389,11 +1389,11 @@ export interface ToolFinishedData {
   output: string;
   attachments?: Array<AttachmentInfo> | null;
   status?: "ok" | "failed" | "denied" | "skipped" | "aborted" | "interrupted" | null;
-  /** unless ok: what never began had no tool.started */
+  /** unless ok; a call that never started had no tool.started */
   input?: Record<string, unknown> | null;
-  /** which cells, paths … the result is about */
+  /** the cells, paths … that the result is about */
   data?: Record<string, unknown> | null;
-  /** what was done, where that has words of its own */
+  /** what was done, if it has a label of its own */
   label?: LabelInfo | null;
   /** unless ok: why */
   failure?: FailureInfo | null;
@@ -1415,7 +1415,7 @@ export interface ToolStartedData {
   callId: string;
   tool: string;
   input: Record<string, unknown>;
-  /** absent for a tool that is known by its name alone */
+  /** omitted if only the tool's name is known */
   activity?: LabelInfo | null;
 }
 

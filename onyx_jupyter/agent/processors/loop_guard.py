@@ -72,18 +72,18 @@ def _warning(repetition: Repetition) -> str:
 def _reason(call: ToolCall, repetition: Repetition, *, is_known: bool) -> str:
     count = repetition.count
     if not is_known:
-        what = f"`{call.name}`, a tool that does not exist, was called {count} times."
+        what = f"`{call.name}` does not exist, but was called {count} times."
     elif repetition.pattern == "in turn":
         what = (
-            f"{_shown(call)} and {_named(repetition.other)} were called in turn, {count} times, without a new result."
+            f"{_shown(call)} and {_named(repetition.other)} were called alternately {count} times without a new result."
         )
     elif repetition.pattern == "in a row":
-        what = f"{_shown(call)} was called {count} times in a row, each time with the same result."
+        what = f"{_shown(call)} was called {count} times in a row with the same result."
     else:
-        what = f"{_shown(call)} was called {count} times, and its result stayed the same whatever came in between."
+        what = f"{_shown(call)} was called {count} times with the same result, with other calls in between."
     return (
-        f"Stopped: {what} Going on would hardly have helped. Say what to try instead or what is missing; "
-        "`runtime.loopDetection` in onyx.json sets how often a call may repeat."
+        f"Stopped: {what} Tell Onyx what to try instead or what is missing. `runtime.loopDetection` "
+        "in onyx.json sets how often a call may repeat."
     )
 
 

@@ -26,7 +26,7 @@ class TokenBudget(Processor):
         if spent >= self._max_tokens:
             raise Halt(
                 f"Stopped: this answer has used {spent:,} tokens, and `runtime.maxTokensPerRun` in onyx.json allows "
-                f"{self._max_tokens:,}. Raise it, or go on in a new message."
+                f"{self._max_tokens:,}. Raise the limit, or continue in a new message."
             )
         return request
 

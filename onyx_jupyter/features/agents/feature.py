@@ -8,7 +8,7 @@ from onyx_jupyter.operations.feature import Built, Components, Feature
 from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, HOST, MEMORY_FILES, TOOLSETS
 from onyx_jupyter.operations.parts import Parts
 
-OWN_TOOLS = "Correct what is named, or remove it; each new conversation looks again."
+OWN_TOOLS = "Correct or remove it; each new conversation checks again."
 
 
 def make(parts: Parts) -> Built:

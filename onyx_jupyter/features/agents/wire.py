@@ -10,7 +10,7 @@ from onyx_jupyter.operations.wire import Wire
 class Agent(Wire):
     id: str
     name: str
-    model: str = Field(description="provider/model; empty where none can answer yet")
+    model: str = Field(description="provider/model; empty if none can answer yet")
     default: bool
     workspace: str
 

@@ -35,11 +35,11 @@ def make(parts: Parts) -> Built:
     async def health() -> Components:
         problem = await grants.problem()
         if problem is not None:
-            hint = f"Allow again what you want allowed, then delete the damaged file in {host.home.root}."
+            hint = f"Grant again what you want allowed, then delete the damaged file in {host.home.root}."
             return {"grants": {"ok": False, "message": problem, "hint": hint}}
         count = len(await grants.list())
-        things = "1 thing is" if count == 1 else f"{count} things are"
-        return {"grants": {"ok": True, "message": f"{things} allowed always."}}
+        things = "1 grant is" if count == 1 else f"{count} grants are"
+        return {"grants": {"ok": True, "message": f"{things} in effect."}}
 
     return Built({GRANTS: grants, APPROVALS: approvals}, health=health)
 

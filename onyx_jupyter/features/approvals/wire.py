@@ -15,7 +15,7 @@ class ExecApproveParams(Wire):
     approval_id: str
     scope: Literal["once", "session", "always"] = "once"
     version: str | None = Field(
-        default=None, description="Of the question as it was shown; the answer counts for no other showing."
+        default=None, description="version of the question as shown; the answer applies to that version only"
     )
 
 

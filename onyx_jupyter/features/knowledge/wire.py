@@ -14,13 +14,13 @@ class KnowledgeAddParams(Wire):
     path: str | None = Field(default=None, min_length=1, max_length=4096)
     url: str | None = Field(default=None, min_length=1, max_length=8000)
     agent_id: str | None = Field(
-        default=None, description="whose allowed folders count; the standard agent's where unset"
+        default=None, description="agent whose allowed folders apply; default: the agent marked `default`"
     )
 
     @model_validator(mode="after")
     def _one_of_both(self) -> KnowledgeAddParams:
         if (self.path is None) == (self.url is None):
-            raise ValueError("either path or url has to be given")
+            raise ValueError("give either path or url")
         return self
 
 
@@ -63,14 +63,14 @@ class KnowledgeItemParams(Wire):
 
 
 class KnowledgeRefreshParams(Wire):
-    item_id: str | None = Field(default=None, max_length=64, description="everything where unset")
+    item_id: str | None = Field(default=None, max_length=64, description="default: everything")
 
 
 class KnowledgeSearchParams(Wire):
     query: str = Field(min_length=1, max_length=1000)
     limit: int = Field(default=6, ge=1, le=100)
-    paths: list[str] | None = Field(default=None, max_length=50, description="these, and what lies below them")
-    agent_id: str | None = Field(default=None, description="only what that agent may read; everything where unset")
+    paths: list[str] | None = Field(default=None, max_length=50, description="these folders and everything below them")
+    agent_id: str | None = Field(default=None, description="only what this agent may read; default: everything")
 
 
 class KnowledgePassageInfo(Wire):

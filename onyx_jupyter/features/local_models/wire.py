@@ -19,19 +19,19 @@ class LocalModelInfo(Wire):
     title: str
     bytes: int
     licence: str
-    parameters: str = Field(description="how many it has, in words")
+    parameters: str = Field(description="its parameter count, in words")
     context_tokens: int
     state: Literal["ready", "missing", "fetching", "paused", "failed"]
     done_bytes: int
-    least_memory: int = Field(description="bytes of free memory that it runs in")
-    fits_memory: bool = Field(description="whether that much was free when it was looked")
-    recommended: bool = Field(description="the best one that fits; one of the list is")
+    least_memory: int = Field(description="free memory it needs, in bytes")
+    fits_memory: bool = Field(description="whether that much was free when checked")
+    recommended: bool = Field(description="the best one that fits; exactly one in the list")
     removable: bool
-    shared: bool = Field(description="the file is everybody's who uses this installation")
-    source: str | None = Field(default=None, description="where the bytes come from that come now")
-    fetcher: str | None = Field(default=None, description="who else fetches it, where this server does not")
+    shared: bool = Field(description="the file is shared by everyone who uses this installation")
+    source: str | None = Field(default=None, description="the current download source")
+    fetcher: str | None = Field(default=None, description="who is downloading it, if not this server")
     error: str | None = None
-    path: str | None = Field(default=None, description="where the file is, once it is ready")
+    path: str | None = Field(default=None, description="the file's path, once it is ready")
 
 
 class LocalModelList(Wire):
@@ -46,4 +46,4 @@ class LocalModelParams(Wire):
 
 class LocalModelsRemoveParams(Wire):
     id: str = Field(min_length=1, max_length=200)
-    shared: bool = Field(default=False, description="the file that is everybody's, too; refused without it")
+    shared: bool = Field(default=False, description="also remove a shared file; refused without this")

@@ -26,7 +26,7 @@ from onyx_jupyter.storage.watch import QUIET_S, FolderWatch, Settling
 
 COLLECTION = "memory"
 SEEN_FILE = "memory_files.json"
-BEING_READ = "The memory files are still being read into the index, so words alone were searched."
+BEING_READ = "The memory files are still being indexed, so only keywords were searched."
 # Leaves the first seconds to the page and the first answer.
 _FIRST_S = 2.0
 _ALL_PASSAGES = 1000

@@ -8,5 +8,5 @@ from onyx_jupyter.features.memory.notes import MemoryNotes
 from onyx_jupyter.operations.parts import Key
 
 MEMORIES: Key[Memories] = Key("memory")
-MEMORY_NOTES: Key[MemoryNotes] = Key("notes of what was remembered")
+MEMORY_NOTES: Key[MemoryNotes] = Key("memory notes")
 CONSOLIDATION: Key[ConsolidationScheduler] = Key("consolidation")

@@ -248,7 +248,7 @@ class Memories:
         try:
             await asyncio.to_thread(self._versions.prune)
         except StorageError as error:  # retried when more has been added
-            log.warning("Former versions could not be thinned: %s", error)
+            log.warning("Old versions could not be deleted: %s", error)
 
     def _changed(self, change: MemoryChange) -> None:
         if change.version is not None:

@@ -29,8 +29,10 @@ from onyx_jupyter.sessions.transcript import SessionTranscript
 KEPT, UNDONE = "kept", "undone"
 _PLAN, _OUTCOME = TypeAdapter(Plan), TypeAdapter(Outcome)
 DEFAULT_SECTION = "Facts"
-CHANGED_SINCE = f"{MEMORY_FILE} has been changed since, so nothing was undone. Compare the two and edit it yourself."
-NOT_KEPT = f"The former version of {MEMORY_FILE} was not kept, so this cannot be undone. Edit the file yourself."
+CHANGED_SINCE = (
+    f"{MEMORY_FILE} has changed since, so nothing was undone. Compare the two versions and edit the file yourself."
+)
+NOT_KEPT = f"The previous version of {MEMORY_FILE} was not kept, so this cannot be undone. Edit the file yourself."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class MemoryNotes:
             transcript, note = await self._find(session_key, note_id, MEMORY_NOTE)
             data = _data(note)
             if data.get("state") != KEPT:
-                raise AlreadyResolved("This has been undone before.")
+                raise AlreadyResolved("This has already been undone.")
             outcome = _outcome(data)
             if outcome.done and (outcome.version is None or outcome.before is None):
                 return Answer(False, NOT_KEPT)
@@ -92,7 +94,7 @@ class MemoryNotes:
             if not isinstance(proposals, list) or not 0 <= number < len(proposals):
                 raise NotFound(f"This note has no proposal {number}.")
             if number in answered:
-                raise AlreadyResolved("This has been remembered before.")
+                raise AlreadyResolved("This has already been remembered.")
             memory = self._memory(summarise(transcript.entries).agent_id)
             reason = await self._remember(proposals[number], memory, session_key)
             facts = {"session": session_key, "proposal": proposals[number], "refused": reason}
@@ -122,7 +124,7 @@ class MemoryNotes:
         if plan.refused:
             return _because(plan.refused[0].why)
         outcome = await carry_out(plan, memory, "user", session_key)
-        return None if outcome.done else _because(outcome.refused[0].why if outcome.refused else "it is there already")
+        return None if outcome.done else _because(outcome.refused[0].why if outcome.refused else "it is already there")
 
     async def _find(self, session_key: str, note_id: str, kind: str) -> tuple[SessionTranscript, Entry]:
         transcript = await self._sessions.get(session_key)
@@ -156,7 +158,7 @@ def _outcome(data: Mapping[str, Any]) -> Outcome:
     try:
         return _OUTCOME.validate_python({name: data.get(name) for name in names})
     except ValidationError as error:
-        raise NotFound("What this note tells of cannot be read any more.") from error
+        raise NotFound("The entry of this note can no longer be read.") from error
 
 
 def _data(entry: Entry) -> Mapping[str, Any]:
@@ -171,5 +173,5 @@ def _because(why: str) -> str:
 def _in_words(outcome: Outcome) -> str:
     count = len(outcome.done)
     if not count:
-        return "What was done here was noted in HISTORY.md."
+        return "Noted in HISTORY.md what was done."
     return f"Remembered {count} thing{'s' * (count > 1)} in {MEMORY_FILE}."

@@ -105,8 +105,8 @@ class UserEdits:
             note(memory, path)
         except (StorageError, ToolError) as error:
             change.given_up = isinstance(error, StorageError)
-            log.warning("No version of %s could be kept: %s", path, error)
-            self._problems[file] = f"Your change was saved, but {path} could not be kept as a version: {error}"
+            log.warning("A version of %s could not be saved: %s", path, error)
+            self._problems[file] = f"Your change was saved, but no version of {path} could be kept: {error}"
             self._on_news()
         else:
             self.kept(file)
@@ -119,11 +119,11 @@ async def _hold(root: Path, locks: ExitStack) -> bool:
     try:
         while (release := await asyncio.to_thread(taken, root)) is None:
             if loop.time() > until:
-                log.warning("A person's change of %s does not wait any longer for who holds it.", root)
+                log.warning("Saving a user's change to %s without waiting any longer for its lock.", root)
                 return False
             await asyncio.sleep(_PAUSE_S)
     except StorageError as error:
-        log.warning("A person's change is made without the memory's lock: %s", error)
+        log.warning("A user's change is saved without the memory lock: %s", error)
         return False
     locks.callback(release)
     return True

@@ -12,12 +12,12 @@ from onyx_jupyter.protocols import MemoryAuthor, SourceKind
 
 
 class MemorySearchParams(Wire):
-    """`kinds`, `paths` (prefixes), `since` and `until` say what may be found; everything where unset."""
+    """`kinds`, `paths` (prefixes), `since` and `until` limit what may be found; default: everything."""
 
     query: str = Field(min_length=1, max_length=1000)
     agent_id: str | None = None
     limit: int = Field(default=6, ge=1, le=100)
-    min_score: float | None = Field(default=None, ge=0, le=1, description="memory.minScore where unset")
+    min_score: float | None = Field(default=None, ge=0, le=1, description="default: memory.minScore")
     kinds: list[Literal["memory", "shared", "fact"]] | None = Field(default=None, max_length=10)
     paths: list[str] | None = Field(default=None, max_length=50)
     since: date | None = None
@@ -53,7 +53,7 @@ class MemoryResults(Wire):
 
 
 class MemoryFilesParams(Wire):
-    agent_id: str | None = Field(default=None, description="the standard agent where unset")
+    agent_id: str | None = Field(default=None, description="default: the agent marked `default`")
 
 
 class MemoryFileInfo(Wire):
@@ -81,7 +81,7 @@ class MemoryFileList(Wire):
 class MemoryReadParams(Wire):
     path: str = Field(min_length=1, max_length=4096)
     agent_id: str | None = None
-    version: int | None = Field(default=None, ge=1, description="the file as it is now where unset")
+    version: int | None = Field(default=None, ge=1, description="default: the current file")
 
 
 class MemoryFact(Wire):
@@ -157,7 +157,7 @@ class MemoryDiffParams(Wire):
 
     path: str = Field(min_length=1, max_length=4096)
     version: int = Field(ge=0)
-    to: int | None = Field(default=None, ge=1, description="another version; the file as it is now where unset")
+    to: int | None = Field(default=None, ge=1, description="another version; default: the current file")
     agent_id: str | None = None
 
 
@@ -172,7 +172,7 @@ class MemoryRestoreParams(Wire):
     path: str = Field(min_length=1, max_length=4096)
     version: int = Field(ge=1)
     based_on: str | None = Field(
-        default=None, max_length=64, description="checksum of the file as the person saw it; refused if it has changed"
+        default=None, max_length=64, description="checksum of the file as shown; refused if it has changed since"
     )
     agent_id: str | None = None
 

@@ -15,7 +15,7 @@ from onyx_jupyter.operations.operation import Operation
 async def variables(params: KernelVariablesParams, caller: Caller) -> dict[str, Any]:
     kernels = caller.get(HOST).kernels
     if kernels is None:
-        return {"state": "no_kernel", "message": "This server has no kernels.", "variables": []}
+        return {"state": "no_kernel", "message": "This server does not run kernels.", "variables": []}
     try:
         found = await kernels.variables(params.path, params.pattern, functions=True, most=params.limit)
     except NotebookError as error:  # a notebook without a kernel is normal when names are completed

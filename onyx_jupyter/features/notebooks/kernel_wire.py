@@ -11,7 +11,9 @@ from onyx_jupyter.operations.wire import Wire
 
 class KernelVariablesParams(Wire):
     path: str = Field(min_length=1, description="as in the file browser")
-    pattern: str | None = Field(default=None, min_length=1, max_length=200, description="what a name holds, or * and ?")
+    pattern: str | None = Field(
+        default=None, min_length=1, max_length=200, description="part of a name, or a pattern with * and ?"
+    )
     limit: int = Field(default=200, ge=1, le=1000)
 
 

@@ -109,7 +109,7 @@ class NotebookReview:
         try:
             await self._store.renamed(old, new, self._ids.new())
         except OnyxError as error:
-            log.error("That %s is now %s could not be written down: %s", old, new, error)
+            log.error("The rename of %s to %s could not be recorded: %s", old, new, error)
         self._tell([new])
 
     async def prune_when_due(self) -> None:
@@ -127,10 +127,10 @@ class NotebookReview:
                 config.keep_changes_days * DAY_S, config.max_changes_bytes, self._clock.now().timestamp()
             )
         except OnyxError as error:
-            log.warning("Old records of changes could not be tidied: %s", error)
+            log.warning("Old change records could not be deleted: %s", error)
             return
         if count:
-            log.info("%d old records of changes to notebooks were let go", count)
+            log.info("Deleted %d old records of notebook changes", count)
 
     async def untold(self, session_key: str, entries: Sequence[Entry]) -> dict[str, Any]:
         """The user's decisions that no message of this session has told the model yet, as `meta` for the next message.
@@ -141,7 +141,7 @@ class NotebookReview:
         try:
             decided = await self._reviewing.reverts(session_key)
         except OnyxError as error:
-            log.warning("What was decided about changes cannot be told: %s", error)
+            log.warning("The decisions on changes could not be read: %s", error)
             return {}
         told = {decision for entry in entries for decision in _told_ids(entry)}
         news = [line for line in decided if line.id not in told]

@@ -101,7 +101,7 @@ class ProjectFiles:
         if found.problem is not None:
             raise InvalidRequest(f"`path`: {found.name} cannot be used. {found.problem}", field="path")
         if found.digest != digest:
-            raise ProjectFileChanged(f"{found.name} has changed since it was shown. Look at it as it is now.")
+            raise ProjectFileChanged(f"{found.name} has changed since it was shown. Review it again.")
         return found
 
     async def _decide(self, found: Instructions, decision: Decision, by: str) -> None:

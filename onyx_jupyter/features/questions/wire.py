@@ -12,7 +12,7 @@ MAX_ANSWER_CHARS = 20_000
 
 class QuestionsAnswerParams(Wire):
     question_id: str
-    answer: str | None = Field(default=None, min_length=1, max_length=MAX_ANSWER_CHARS, description="absent: declined")
+    answer: str | None = Field(default=None, min_length=1, max_length=MAX_ANSWER_CHARS, description="omitted: declined")
 
 
 class QuestionsListParams(Wire):

@@ -28,9 +28,9 @@ class ChatThoughtData(Wire):
     run_id: str
     seq: int
     text: str
-    seconds: float | None = Field(default=None, description="with the last piece: how long it thought")
+    seconds: float | None = Field(default=None, description="with the last piece: how long the model thought")
     was_said: bool | None = Field(
-        default=None, description="this text came as the last words of the answer, and is taken back"
+        default=None, description="this text was sent as the end of the answer and is withdrawn"
     )
 
 
@@ -40,14 +40,14 @@ class ToolDraftData(Wire):
     run_id: str
     seq: int
     text: str
-    begins: bool | None = Field(default=None, description="what came so far is thrown away")
+    begins: bool | None = Field(default=None, description="what was sent so far is discarded")
 
 
 class ToolStartedData(RunData):
     call_id: str
     tool: str
     input: dict[str, Any]
-    activity: LabelInfo | None = Field(default=None, description="absent for a tool that is known by its name alone")
+    activity: LabelInfo | None = Field(default=None, description="omitted if only the tool's name is known")
 
 
 class ToolProgressData(RunData):
@@ -70,9 +70,11 @@ class ToolFinishedData(RunData):
     output: str
     attachments: list[AttachmentInfo] | None = None
     status: Literal["ok", "failed", "denied", "skipped", "aborted", "interrupted"] | None = None
-    input: dict[str, Any] | None = Field(default=None, description="unless ok: what never began had no tool.started")
-    data: dict[str, Any] | None = Field(default=None, description="which cells, paths … the result is about")
-    label: LabelInfo | None = Field(default=None, description="what was done, where that has words of its own")
+    input: dict[str, Any] | None = Field(
+        default=None, description="unless ok; a call that never started had no tool.started"
+    )
+    data: dict[str, Any] | None = Field(default=None, description="the cells, paths … that the result is about")
+    label: LabelInfo | None = Field(default=None, description="what was done, if it has a label of its own")
     failure: FailureInfo | None = Field(default=None, description="unless ok: why")
 
 
@@ -89,7 +91,7 @@ class ChatSteeredData(RunData):
 
     message_id: str
     text: str
-    context: list[SentItem] | None = Field(default=None, description="what went along, as the model gets it")
+    context: list[SentItem] | None = Field(default=None, description="what was attached, as the model gets it")
 
 
 class ChatJoinedData(RunData):

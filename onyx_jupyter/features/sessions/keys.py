@@ -6,5 +6,5 @@ from onyx_jupyter.features.sessions.conversations import Conversations
 from onyx_jupyter.features.sessions.search import SessionSearch
 from onyx_jupyter.operations.parts import Key
 
-SESSION_SEARCH: Key[SessionSearch] = Key("search in sessions")
+SESSION_SEARCH: Key[SessionSearch] = Key("session search")
 CONVERSATIONS: Key[Conversations] = Key("conversations")

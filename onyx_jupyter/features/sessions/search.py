@@ -23,10 +23,8 @@ from onyx_jupyter.sessions.word_search import SessionWordSearch, WordSearchResul
 
 COLLECTION = "session"
 SEEN_FILE = "session_files.json"
-BEING_READ = "The sessions are still being read into the index, so words alone were searched."
-IN_THE_NEWEST = (
-    "The sessions are still being read into the index, so words alone were searched, in the newest {} of {}."
-)
+BEING_READ = "The sessions are still being indexed, so only keywords were searched."
+IN_THE_NEWEST = "The sessions are still being indexed, so only keywords were searched, in the newest {} of {}."
 # A new server gives its first answer first.
 _FIRST_S = 3.0
 # A run appends many entries in a row. They are indexed together, because each update rewrites a whole part of the

@@ -28,7 +28,7 @@ from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import to_json
 from onyx_jupyter.sessions.older_results import with_words_of
 
-TOO_LATE = "There was no time to search what was said, so titles alone were."
+TOO_LATE = "The search took too long, so only titles were searched."
 _CONTENT_S = 2.0
 _READING_S = 1.5
 _CONTENT_HITS = 50

@@ -21,17 +21,17 @@ class ChatSendParams(Wire):
     context: list[ContextItem] | None = Field(default=None, max_length=MAX_CONTEXT_ITEMS)
     model: str | None = None
     tool_mode: Literal["cell", "tools"] | None = Field(
-        default=None, description="whether the model proposes cells or calls tools; its provider's toolMode where unset"
+        default=None, description="whether the model proposes cells or calls tools; default: its provider's toolMode"
     )
     mode: Literal["ask", "agent", "auto"] | None = None
     when_busy: Literal["steer", "followup", "interrupt"] | None = Field(
-        default=None, description="what to do where a run goes on; runtime.whenBusy where unset"
+        default=None, description="what to do during a run; default: runtime.whenBusy"
     )
     from_kernel: OriginKernel | None = Field(
-        default=None, description="a cell asks, and its kernel is busy until it has the answer"
+        default=None, description="sent from a cell, whose kernel is busy until it has the answer"
     )
     typed: bool = Field(
-        default=False, description="a person wrote it in a chat; of nothing else is anything remembered unasked"
+        default=False, description="written by a person in a chat; nothing else is remembered automatically"
     )
 
 
@@ -44,7 +44,7 @@ class ChatComposingParams(Wire):
     Nothing of it is kept or goes to another machine. Without `sessionKey` the conversation has not begun.
     """
 
-    text: str = Field(max_length=MAX_DRAFT_CHARS, description="the beginning of it")
+    text: str = Field(max_length=MAX_DRAFT_CHARS, description="its beginning")
     session_key: str | None = None
     model: str | None = None
     mode: Literal["ask", "agent", "auto"] | None = None
@@ -78,7 +78,7 @@ class ContextItem(Wire):
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if self.type == "memory" and not isinstance(self, SentItem):
-            raise ValueError("what memory has to say is found by Onyx itself")
+            raise ValueError("Onyx searches memory itself")
         needed = _NEEDED.get(self.type)
         if needed is not None and not getattr(self, needed):
             raise ValueError(f"a {self.type} needs {to_camel(needed)}")
@@ -117,13 +117,13 @@ class ChatSent(Wire):
 
     run_id: str
     delivery: Literal["started", "steer", "followup", "interrupt"] | None = None
-    context: list[SentItem] | None = Field(default=None, description="what went along, as the model gets it")
+    context: list[SentItem] | None = Field(default=None, description="what was attached, as the model gets it")
 
 
 class ChatHistoryParams(Wire):
     session_key: str
     limit: int = Field(default=200, ge=1, le=2000)
-    before: str | None = Field(default=None, description="id of an entry: only older ones are given")
+    before: str | None = Field(default=None, description="id of an entry; only older ones are returned")
 
 
 class ChatHistory(Wire):

@@ -132,7 +132,7 @@ def with_plain_names(arguments: SkillArguments) -> SkillArguments:
     """The arguments unchanged. Raises: InvalidArguments if a free-form name is invalid: it would become code."""
     for name in arguments.model_extra or {}:
         if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-            raise InvalidArguments(f"`{name[:80]}` is no name that a parameter can have.")
+            raise InvalidArguments(f"`{name[:80]}` is not a valid parameter name.")
     return arguments
 
 
@@ -147,7 +147,7 @@ def _refuse_code(skill: Skill, given: Mapping[str, Any]) -> None:
         found = [name for name, value in given.items() if language in kernel and _holds(value, marks)]
         if found:
             shown = " or ".join(marks)
-            raise InvalidArguments(f"{language} would read {shown} in `{found[0]}` as code. Leave them out.")
+            raise InvalidArguments(f"{language} would interpret {shown} in `{found[0]}` as code. Leave them out.")
 
 
 def _holds(value: Any, marks: str) -> bool:

@@ -48,9 +48,9 @@ class SkillAuthor:
         proposal = await asyncio.to_thread(propose, cells, stem)
         language = kernel.get("language", PYTHON)
         if language != PYTHON:
-            unknown = f"Values of a {language} notebook cannot be looked up: write the parameters cell yourself."
+            unknown = f"The values in a {language} notebook cannot be detected. Write the parameters cell yourself."
             return Proposal(proposal.name, proposal.description, ""), kernel, unknown
-        problem = None if proposal.parameters else "No cell gives a name a plain value that the notebook keeps."
+        problem = None if proposal.parameters else "No cell assigns a plain value to a variable that is kept."
         return proposal, kernel, problem
 
     async def save(self, wish: SkillSource, by: str, agent_id: str | None) -> Listed:
@@ -79,7 +79,7 @@ class SkillAuthor:
         own = await asyncio.to_thread((folder / f"{wish.name}.ipynb").resolve)
         others = [path for path in await self._library.in_place(wish.name, wish.place, agent_id) if path != own]
         if others:
-            message = f"`name`: {others[0]} says that it is the skill {wish.name!r}. Choose another name."
+            message = f"`name`: {others[0]} already defines the skill {wish.name!r}. Choose another name."
             raise InvalidRequest(message, field="name")
 
 

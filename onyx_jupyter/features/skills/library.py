@@ -101,7 +101,7 @@ class SkillLibrary:
         """Trusts exactly that version. Raises: NotFound, StorageError; InvalidRequest if it has changed."""
         item = await self.get(name, agent_id, id=id)
         if item.skill.digest != digest or not digest:
-            raise InvalidRequest("`hash`: the skill has changed meanwhile. Look at it again.", field="hash")
+            raise InvalidRequest("`hash`: the skill has changed in the meantime. Review it again.", field="hash")
         if item.state == "broken":
             raise InvalidRequest(f"`name`: the skill cannot be used. {item.reason}", field="name")
         await self._audit.skill_trusted(item.skill.name, str(item.skill.path), digest, by)

@@ -20,7 +20,7 @@ VERSIONS_S = 5.0
 LINE_CHARS = 200
 LABEL_CHARS = 60
 SECOND_LINE = "# This line keeps IPython from taking the one above for a magic."
-LEFT_OUT = "[More output than can be kept: the rest was left out.]\n"
+LEFT_OUT = "[Too much output: the rest was left out.]\n"
 _PARAMETERS = frozenset({"parameters", "injected-parameters"})
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -130,7 +130,8 @@ class SkillNotebook:
             raise CellFailed(f"Cell {self._progress['index']} ({self._progress['cell']}): {what}") from error
         except DeadKernelError as error:
             raise CellFailed(
-                f"The kernel died in cell {self._progress['index']} ({self._progress['cell']}); out of memory, perhaps."
+                f"The kernel died in cell {self._progress['index']} ({self._progress['cell']}); it may have run out "
+                f"of memory."
             ) from error
 
     async def _versions(self, client: Any) -> dict[str, str]:

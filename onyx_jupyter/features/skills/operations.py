@@ -93,7 +93,7 @@ async def copy(params: SkillRunParams, caller: Caller) -> dict[str, Any]:
     record, notebook = await caller.get(SKILLS).runs.notebook(params.run_id)
     info = await caller.get(SKILLS).runs.info(record)
     if await asyncio.to_thread(_size, notebook) > MAX_FRAME_BYTES:
-        raise ToolError(f"The executed notebook is too large to be sent. It is {info['copyLocation']}.")
+        raise ToolError(f"The executed notebook is too large to send. It is saved as {info['copyLocation']}.")
     return {"run": info, "notebook": await asyncio.to_thread(caller.get(CONFIGURED).redact_data, notebook)}
 
 
@@ -142,7 +142,7 @@ def _fitting(outputs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for output in outputs:
         left -= _size(output)
         if left < 0:
-            text = "The rest is too large to be shown here: open the executed notebook.\n"
+            text = "The rest is too large to show here. Open the executed notebook.\n"
             return [*kept, {"output_type": "stream", "name": "stderr", "text": text}]
         kept.append(dict(output))
     return kept

@@ -35,7 +35,7 @@ class SkillQuestion(Wire):
 
 
 class SkillsAnswerParams(SkillQuestionParams):
-    hash: str | None = Field(default=None, description="of the version that was shown, to trust it; absent: declined")
+    hash: str | None = Field(default=None, description="hash of the version shown, to trust it; omitted: declined")
 
 
 class SkillQuestionClosedData(Wire):

@@ -86,7 +86,7 @@ class SkillQuestions:
             self._close(waiting, _End("unusable", str(error)))
             return None
         if item.skill.kind == "tool":
-            why = f"{question.name} holds tools for agents, and is trusted in the sidebar."
+            why = f"{question.name} contains tools for agents; trust it in the sidebar."
             self._close(waiting, _End("unusable", why))
             return None
         if item.state != "untrusted":

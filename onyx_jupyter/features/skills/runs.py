@@ -80,7 +80,7 @@ class SkillRuns:
     async def start(self, request: RunRequest) -> LiveRun:
         """The run is on disk and announced on return. Raises: ToolError if too many are running, StorageError."""
         if len(self._live) >= MAX_RUNNING:
-            raise ToolError(f"{MAX_RUNNING} skills are running. Wait for one to end, or stop one.")
+            raise ToolError(f"{MAX_RUNNING} skills are running. Wait until one ends, or stop one.")
         skill = request.skill
         record = RunRecord(
             run_id=self._ids.new(),
@@ -171,10 +171,10 @@ class SkillRuns:
         try:
             count = await asyncio.to_thread(prune_runs, self._folder, self._limits(), now)
         except OnyxError as error:
-            log.warning("Old runs of skills could not be tidied: %s", error)
+            log.warning("Old skill runs could not be deleted: %s", error)
             return
         if count:
-            log.info("%d old runs of skills were let go", count)
+            log.info("Deleted %d old skill runs", count)
 
     async def close(self) -> None:
         """Ends every run as interrupted."""
@@ -213,7 +213,7 @@ class SkillRuns:
             is_written = said.get("status") == status
             await asyncio.to_thread(self._folder.write if is_written else self._folder.mark, run.record)
         except OnyxError as problem:
-            log.error("The end of run %s could not be written: %s", run.record.run_id, problem)
+            log.error("The end of run %s could not be recorded: %s", run.record.run_id, problem)
         finally:
             self._live.pop(run.record.run_id, None)
             self._announce("skills.run_finished", await self.info(run.record))
@@ -286,7 +286,7 @@ class SkillRuns:
         try:
             marked = RunRecord.model_validate({**ended, **known})
         except ValidationError as error:
-            log.warning("What the copy of run %s says of its end is damaged: %s", record.run_id, error)
+            log.warning("The result stored in the copy of run %s is damaged: %s", record.run_id, error)
             marked = RunRecord.model_validate(ended)
         self._folder.mark(marked)
 
@@ -313,4 +313,4 @@ def _distribution(requirement: str) -> str:
 def _logged(task: asyncio.Task[Any]) -> None:
     """Logs a failure even if no caller awaits the run."""
     if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("A skill's run failed: %s", error, exc_info=error)
+        log.error("A skill run failed: %s", error, exc_info=error)

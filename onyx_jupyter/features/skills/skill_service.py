@@ -58,7 +58,7 @@ class Skills:
         try:
             listed = await self.library.all(parts.config.id)
         except Exception:
-            log.exception("The skills of agent %s could not be looked up", parts.config.id)
+            log.exception("The skills of agent %s could not be listed", parts.config.id)
             return OfferedSkills()
         usable = [item for item in listed if item.usable and item.skill.kind != "tool"][:MAX_OFFERED]
         access = parts.config.tools
@@ -79,16 +79,16 @@ class Skills:
         item = await self.library.get(name, agent_id)
         skill = item.skill
         if skill.kind == "tool":
-            raise ToolError(f"{name} holds tools for agents, and cannot be run itself.")
+            raise ToolError(f"{name} contains tools for agents and cannot be run itself.")
         if item.state != "ready":
             raise SkillNotReady(item.state, f"The skill {name} cannot be run. {item.reason}")
         if skill.tool is None:
-            raise ToolError(f"The skill {name} holds instructions, which are followed and not run.")
+            raise ToolError(f"The skill {name} contains instructions, which are followed, not run.")
         paths = self._agent(agent_id).paths
         checked = await asyncio.to_thread(checked_parameters, skill, given)
         if (place := marked(checked.given())) is not None:  # copied from a former run, whose record is redacted
             raise InvalidArguments(
-                f"`{place}` holds [redacted:…], the mark that stands where a secret was taken out. Give the value anew."
+                f"`{place}` holds [redacted:…], the mark left where a secret was removed. Enter the value again."
             )
         real = real_paths(skill, checked.given(), paths)
         cwd = paths.server_root if path is None else _folder(paths.resolve(path))

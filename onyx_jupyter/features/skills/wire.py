@@ -22,11 +22,13 @@ class SkillField(Wire):
     type: Literal["integer", "number", "string", "boolean", "array", "object", "choice", "path", "union", "any"]
     required: bool
     nullable: bool = False
-    item_type: str | None = Field(default=None, description="of a list's items or an object's values")
+    item_type: str | None = Field(default=None, description="type of a list's items or an object's values")
     choices: list[str | int | bool] | None = None
     has_default: bool = False
     default: Any = None
-    default_text: str = Field(default="", description="as the cell writes it, also where only running it gives a value")
+    default_text: str = Field(
+        default="", description="as written in the cell, even if the value is known only when it runs"
+    )
     description: str = ""
 
 
@@ -49,28 +51,28 @@ class SkillRequires(Wire):
 class SkillInfo(Wire):
     """`reason` says why it is not ready. `path` is what the file browser opens; None where it cannot."""
 
-    id: str = Field(description="of this very file; a shadowed skill has the name of another one")
+    id: str = Field(description="id of this file; a shadowed skill shares its name with another")
     name: str
     kind: Literal["notebook", "text", "tool"] = Field(description="a tool is a Python file with tools for agents")
     description: str
     source: Literal["project", "workspace", "home", "packaged"]
     path: str | None = None
-    location: str = Field(description="the file's full path, for people")
+    location: str = Field(description="the file's full path, for display")
     state: Literal["ready", "untrusted", "missing", "broken", "shadowed"]
     reason: str | None = None
     trusted: bool
-    changed: bool = Field(description="a former version was trusted")
-    hash: str = Field(description="names this version; `skills.trust` takes it")
+    changed: bool = Field(description="an earlier version was trusted")
+    hash: str = Field(description="identifies this version, for `skills.trust`")
     tool: str | None = Field(default=None, description="the agent's tool that runs it")
     kernel: str | None = None
     requires: SkillRequires
     parameters: SkillParameters | None = None
-    files: list[str] = Field(default_factory=list, description="beside SKILL.md")
+    files: list[str] = Field(default_factory=list, description="next to SKILL.md")
 
 
 class SkillList(Wire):
     skills: list[SkillInfo]
-    left_out: int = Field(default=0, description="how many more there are than can be listed")
+    left_out: int = Field(default=0, description="how many more are not listed")
 
 
 class SkillParams(Wire):
@@ -85,13 +87,13 @@ class SkillDetail(Wire):
     """`diff` (unified) leads from the version that was trusted last to this one; None where there is no former one."""
 
     skill: SkillInfo
-    text: str = Field(description="everything that runs or instructs; this is what one trusts")
+    text: str = Field(description="everything that runs or instructs, which would be trusted")
     instructions: str = Field(description="Markdown: the SKILL.md's body, or the notebook's Markdown cells")
     diff: str | None = None
 
 
 class SkillsTrustParams(SkillParams):
-    hash: str = Field(description="of the version that was shown; another one by now is refused")
+    hash: str = Field(description="hash of the version shown; refused if it has changed since")
 
 
 class SkillTrusted(Wire):
@@ -138,14 +140,16 @@ class SkillRunInfo(Wire):
     parameters: dict[str, Any]
     started_at: str
     finished_at: str | None = None
-    by: str = Field(description="the person, or the agent's id behind `agent:`")
+    by: str = Field(description="the person, or `agent:` and the agent's id")
     error: str | None = None
     progress: SkillProgress | None = None
-    copy_path: str | None = Field(default=None, description="of the executed notebook, as JupyterLab opens it")
-    copy_location: str = Field(description="the executed notebook's full path; `skills.copy` gives its content")
+    copy_path: str | None = Field(default=None, description="path of the executed notebook, as JupyterLab opens it")
+    copy_location: str = Field(description="the executed notebook's full path; `skills.copy` returns its content")
     hash: str
     kernel: str | None = None
-    versions: dict[str, str] = Field(default_factory=dict, description="of Python and of the required packages")
+    versions: dict[str, str] = Field(
+        default_factory=dict, description="versions of Python and of the required packages"
+    )
 
 
 class SkillRunList(Wire):

@@ -85,7 +85,7 @@ class SkillWorker:
                 start_new_session=True,
             )
         except OSError as error:
-            raise ToolError(f"No process could be started for the skill: {error.strerror or error}.") from error
+            raise ToolError(f"The process for the skill could not be started: {error.strerror or error}.") from error
 
     async def _converse(
         self, task: Task, tell: Callable[[CellProgress], None], process: asyncio.subprocess.Process
@@ -118,8 +118,8 @@ class SkillWorker:
         if last is not None:
             return Ending(str(last["status"]), last.get("error"), last)
         why = "\n".join(complaints)[-STDERR_CHARS:]
-        log.error("The process of a skill ended without a word: %s", why)
-        return Ending("failed", "The process that runs the skill ended by itself; out of memory, perhaps.")
+        log.error("The process of a skill ended without a result: %s", why)
+        return Ending("failed", "The process that ran the skill ended unexpectedly; it may have run out of memory.")
 
     async def _end(self, process: asyncio.subprocess.Process | None, marker: str) -> None:
         await asyncio.to_thread(end_process_tree, process.pid if process is not None else None, marker)

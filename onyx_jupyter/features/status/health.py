@@ -12,7 +12,8 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.operations.feature import Component, Components
 
 UNTIL_IT_IS_RIGHT = (
-    "Until this is corrected, Auto mode asks for everything, denied tools stay denied, and all other settings are the "
+    "Until this is corrected, Auto mode asks for everything, denied tools stay denied, and all other settings use "
+    "their "
     "defaults. Correct it, then choose “Check again”."
 )
 
@@ -30,7 +31,7 @@ async def components(configured: Configured, agents: Agents) -> Components:
 def _config(configured: Configured, agents: Agents) -> Component:
     error = configured.settings.error
     if error is None and (problems := agents.problems()):
-        return {"ok": False, "message": " ".join(problems), "hint": "Everything else in the file is in force."}
+        return {"ok": False, "message": " ".join(problems), "hint": "The rest of the file is in effect."}
     if error is None:
         return {"ok": True, "message": str(configured.home.config_file)}
     return {"ok": False, "message": str(error), "hint": UNTIL_IT_IS_RIGHT}
@@ -50,6 +51,6 @@ def _storage(home: Home) -> Component:
         return {"ok": True, "message": str(home.root)}
     return {
         "ok": False,
-        "message": f"{home.root} cannot be written to.",
+        "message": f"{home.root} is not writable.",
         "hint": "Set ONYX_HOME to a folder that you own.",
     }

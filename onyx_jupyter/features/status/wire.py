@@ -31,4 +31,4 @@ class Health(Wire):
     uptime: float = Field(description="seconds since the extension was loaded")
     version: str
     components: dict[str, Component]
-    ceiling: ServerCeiling | None = Field(default=None, description="missing where nothing is forbidden")
+    ceiling: ServerCeiling | None = Field(default=None, description="omitted if nothing is restricted")

@@ -40,8 +40,8 @@ class WarmUp:
         try:
             await self._models().warm()
         except OnyxError as error:
-            log.warning("Not all that an answer needs could be loaded: %s", error)
+            log.warning("Warm-up failed in part: %s", error)
         except Exception:
-            log.exception("What an answer needs could not be loaded")
+            log.exception("Warm-up failed")
         self._features.catch_up()
         await self._features.prepare()  # after the model: an answer does not wait for an index

@@ -101,7 +101,7 @@ def read_document(name: str, file: BinaryIO) -> Document:
         raise
     except Exception as error:  # a library met unexpected bytes
         raise DocumentUnreadable(
-            f"It could not be read as {reader.kind}: {_short(error)}. Open it in its own program, and save it anew."
+            f"It could not be read as {reader.kind}: {_short(error)}. Open it in its own program and save it again."
         ) from error
     return _checked(document)
 
@@ -113,8 +113,8 @@ def check_size(name: str, file: BinaryIO) -> None:
     file.seek(0)
     if size_bytes > MAX_FILE_BYTES and not reader.sampled:
         raise DocumentUnreadable(
-            f"It has {size_bytes // 1_000_000} MB, and more than {MAX_FILE_BYTES // 1_000_000} MB are not read. "
-            "Split it, or add the part that matters."
+            f"It is {size_bytes // 1_000_000} MB; the limit is {MAX_FILE_BYTES // 1_000_000} MB. Split it, "
+            "or add only the part that matters."
         )
 
 
@@ -124,13 +124,13 @@ def _checked(document: Document) -> Document:
     sections = [section for section in sections if document.own_lines or section.text.strip()]
     document = replace(document, sections=sections, title=" ".join(document.title.split())[:300])
     if not any(section.text.strip() for section in sections):
-        raise DocumentUnreadable("It holds no text.")
+        raise DocumentUnreadable("It contains no text.")
     text = document.text
     lines = text.count("\n") + 1
     if len(text) > MAX_TEXT_CHARS or lines > MAX_TEXT_LINES:
         raise DocumentUnreadable(
-            f"It has {lines} lines and {len(text)} characters of text, and more than {MAX_TEXT_LINES} lines or "
-            f"{MAX_TEXT_CHARS} characters are not read. Split it, or add the part that matters."
+            f"It has {lines} lines and {len(text)} characters of text; the limits are {MAX_TEXT_LINES} lines "
+            f"and {MAX_TEXT_CHARS} characters. Split it, or add only the part that matters."
         )
     return document
 

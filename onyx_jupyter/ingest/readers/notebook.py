@@ -25,11 +25,13 @@ def read_notebook(name: str, file: BinaryIO) -> Document:
         notebook = json.loads(decoded(file.read()))
     except ValueError as error:
         raise DocumentUnreadable(
-            "It is no notebook: its content is not JSON. Open it in JupyterLab to see what is wrong with it."
+            "It is not a notebook: its content is not JSON. Open it in JupyterLab to see what is wrong."
         ) from error
     cells = _cells(notebook)
     if cells is None:
-        raise DocumentUnreadable("It is no notebook: it has no cells. Open it in JupyterLab to see what it holds.")
+        raise DocumentUnreadable(
+            "It is not a notebook: it has no cells. Open it in JupyterLab to see what it contains."
+        )
     sections: list[Section] = []
     headings: list[tuple[int, str]] = []
     title = ""

@@ -17,7 +17,7 @@ def read_page(name: str, file: BinaryIO) -> Document:
     """One section. Raises: DocumentUnreadable."""
     title, text = page_text(file.read())
     if not text:
-        raise DocumentUnreadable("The page has no text of its own; it may be made by a script. Save it as a PDF.")
+        raise DocumentUnreadable("The page contains no text; a script may generate it. Save it as a PDF.")
     return Document([Section(text, "markdown")], title=title or "")
 
 

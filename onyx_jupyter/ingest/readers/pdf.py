@@ -23,7 +23,7 @@ def read_pdf(name: str, file: BinaryIO) -> Document:
     _open(reader)
     count = len(reader.pages)
     if count > MAX_PAGES:
-        raise DocumentUnreadable(f"It has {count} pages, and more than {MAX_PAGES} are not read. Split it.")
+        raise DocumentUnreadable(f"It has {count} pages; the limit is {MAX_PAGES}. Split it.")
     sections, broken = [], []
     for number in range(1, count + 1):
         try:
@@ -36,9 +36,9 @@ def read_pdf(name: str, file: BinaryIO) -> Document:
         sections.append(Section(text.strip("\n"), "plain", Place(page=number)))
     if not any(section.text.strip() for section in sections):
         raise DocumentUnreadable(
-            "None of its pages could be read. Open it in its own program, and save it anew."
+            "None of its pages could be read. Open it in its own program and save it again."
             if broken
-            else "It holds no text, so it is probably a scan. Run text recognition (OCR) on it first."
+            else "It contains no text, so it is probably a scan. Run text recognition (OCR) on it first."
         )
     return Document(sections, title=_title(reader), note=_note(broken, count))
 
@@ -53,7 +53,7 @@ def _open(reader: PdfReader) -> None:
     except (DependencyError, NotImplementedError):
         opened = None
     if not opened:
-        raise DocumentUnreadable("It is encrypted. Save a copy without a password, and add that.")
+        raise DocumentUnreadable("It is encrypted. Save a copy without a password and add that.")
 
 
 def _title(reader: PdfReader) -> str:

@@ -31,7 +31,7 @@ def read_delimited(name: str, file: BinaryIO) -> Document:
     text = decoded(data)
     rows = _rows(text, "\t" if name.lower().endswith((".tsv", ".tab")) else _delimiter(text))
     if not rows:
-        raise DocumentUnreadable("It holds no rows.")
+        raise DocumentUnreadable("It contains no rows.")
     first, body = rows[0], rows[1:]
     has_header = all(value.strip() and not _is_number(value) for value in first)
     names = first if has_header else [f"column {number}" for number in range(1, len(first) + 1)]
@@ -50,7 +50,7 @@ def _described(name: str, table: TableSample) -> Document:
     if not table.columns:
         raise DocumentUnreadable("It has no columns.")
     if len(table.columns) > MAX_COLUMNS:
-        raise DocumentUnreadable(f"It has {len(table.columns)} columns, and more than {MAX_COLUMNS} are not described.")
+        raise DocumentUnreadable(f"It has {len(table.columns)} columns; the limit is {MAX_COLUMNS}.")
     count = "many rows" if table.row_count is None else f"{table.row_count} rows"
     about = f"Table {title}: {count}, {len(table.columns)} columns."
     columns = "\n".join(f"- {_cell(column)}: {kind}" for column, kind in table.columns)
@@ -68,11 +68,11 @@ def _described(name: str, table: TableSample) -> Document:
 def _rows(text: str, delimiter: str) -> list[list[str]]:
     limit = csv.field_size_limit()
     if any(len(line) > limit for line in text.split("\n")):
-        raise DocumentUnreadable(f"It has a line of more than {limit} characters, so it is no table of rows.")
+        raise DocumentUnreadable(f"It has a line of more than {limit} characters, so it is not a table of rows.")
     try:
         return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if any(row)]
     except csv.Error as error:
-        raise DocumentUnreadable(f"Its rows cannot be told apart: {error}. Save it anew as CSV.") from error
+        raise DocumentUnreadable(f"Its rows cannot be parsed: {error}. Save it again as CSV.") from error
 
 
 def _delimiter(text: str) -> str:

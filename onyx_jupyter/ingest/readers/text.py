@@ -39,7 +39,7 @@ def decoded_with_note(data: bytes) -> tuple[str, str | None]:
     text, lost = _decoded(data)
     if not lost:
         return text, None
-    return text, f"{lost} of its bytes are no text in its encoding and could not be read. Save it anew as UTF-8."
+    return text, f"{lost} of its bytes are not valid in its encoding and could not be read. Save it again as UTF-8."
 
 
 def _decoded(data: bytes) -> tuple[str, int]:
@@ -47,7 +47,7 @@ def _decoded(data: bytes) -> tuple[str, int]:
     if data.startswith(_UTF16):
         return _replaced(data, "utf-16")
     if b"\0" in data[:_SNIFFED_BYTES]:
-        raise DocumentUnreadable("It is no text but a binary file. Add a text, a PDF or a page that was made from it.")
+        raise DocumentUnreadable("It is a binary file, not text. Add a text, PDF or HTML version of it.")
     try:
         return data.decode("utf-8-sig"), 0
     except UnicodeDecodeError:

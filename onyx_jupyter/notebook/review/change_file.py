@@ -56,7 +56,7 @@ class ChangeFile:
             unread += unknown + (item is None)
             self._changes = None
         if unread:
-            log.warning("%s has lines that cannot be read: %d", self._path.name, unread)
+            log.warning("%s has unreadable lines: %d", self._path.name, unread)
 
 
 class PathScan:

@@ -65,7 +65,7 @@ class ChangeStore:
             return removed
         found = await asyncio.to_thread(whole_line, removed.kept)
         if not isinstance(found, Removed) or found.id != removed.id:
-            raise NotebookError("not_kept", f"What stood in {removed.path} is kept no more.")
+            raise NotebookError("not_kept", f"The earlier content of {removed.path} is no longer kept.")
         return removed.model_copy(update={"cells": found.cells, "kept": None})
 
     async def renamed(self, old: str, new: str, line_id: str) -> None:

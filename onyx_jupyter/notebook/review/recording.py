@@ -238,7 +238,7 @@ class ChangeRecorder:
                         break
                     await asyncio.sleep(_LOOK_EVERY_S)
         except (NotebookError, TimeoutError) as error:
-            log.info("How a cell of %s was left is not known: %s", name, error)
+            log.info("The final state of a cell of %s is unknown: %s", name, error)
             return
         ended = [effect.model_copy(update={"after": left_shown(cell.outputs, cell.execution_count)}) for cell in cells]
         if ended:
@@ -278,7 +278,7 @@ class ChangeRecorder:
         try:
             await self._store.append(author.agent_id, author.session_key, line)
         except OnyxError as error:
-            log.error("How a change to %s ended could not be written down: %s", line.path, error)
+            log.error("The outcome of a change to %s could not be recorded: %s", line.path, error)
 
     def _max_chars(self, author: Author) -> int:
         limits = self._limits()

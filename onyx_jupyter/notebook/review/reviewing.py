@@ -186,7 +186,7 @@ class Reviewing:
         changes = await self._changes(session_key, run_id)
         undos = changes.undos(run_id)
         if not undos:
-            raise InvalidRequest("This turn is not undone, so there is nothing to put back.", field="runId")
+            raise InvalidRequest("This turn has not been undone, so there is nothing to redo.", field="runId")
         outcome = Outcome(self._ids.new())
         author = Author(changes.agent_id, session_key, run_id, revert_id=outcome.revert_id)
         for path, reverts in undos.items():
@@ -249,7 +249,7 @@ class Reviewing:
     async def _changes(self, session_key: str, run_id: str) -> Changes:
         changes = await self._store.of_session(session_key)
         if changes is None or run_id not in changes.run_ids:
-            raise NotFound("Nothing is known of what this turn changed in notebooks. It may be too long ago.")
+            raise NotFound("There is no record of what this turn changed in notebooks. It may be too old.")
         return changes
 
     def _refuse_under_way(self, run_id: str) -> None:

@@ -116,7 +116,7 @@ def _through_litellm(endpoint: Endpoint) -> Call:
 def _rows(data: Any, endpoint: Endpoint) -> list[Any]:
     """The vectors in the order of the texts. Raises: EmbeddingError."""
     if not isinstance(data, list) or not all(isinstance(item, Mapping) and "embedding" in item for item in data):
-        raise EmbeddingError(f"{endpoint.provider.title} sent something that holds no vectors.")
+        raise EmbeddingError(f"{endpoint.provider.title} sent a response without embeddings.")
     places = {item.get("index"): item["embedding"] for item in data}
     # Some servers number every vector 0: then only the order in which they came is known.
     if set(places) == set(range(len(data))):

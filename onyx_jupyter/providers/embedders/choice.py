@@ -84,11 +84,11 @@ class EmbedderChoice:
         if not self._has_looked or not self._standings:
             return None
         if self._chosen is not None and self._chosen.error is not None:
-            return f"{_told(self._chosen.error)} Until it answers again, only words are searched."
+            return f"{_told(self._chosen.error)} Until it answers again, only keywords are searched."
         missed = [one.error for one in self._better() if one.error is not None and one.source.expected]
         if not missed:
             return None
-        instead = f"{self._chosen.source.title} is used instead." if self._chosen else "Only words are searched."
+        instead = f"{self._chosen.source.title} is used instead." if self._chosen else "Only keywords are searched."
         return " ".join([*(_told(error) for error in missed), instead])
 
     async def close(self) -> None:
@@ -121,14 +121,14 @@ class EmbedderChoice:
         now_s = self._clock.monotonic()
         if standing.error is not None and not standing.is_due(now_s):
             wait_s = math.ceil(standing.next_try_s - now_s)
-            raise EmbeddingError(f"{_told(standing.error)} It is tried again in {wait_s} s.")
+            raise EmbeddingError(f"{_told(standing.error)} Onyx tries it again in {wait_s} s.")
         with self._failures_of(standing):
             embedder = standing.embedder = standing.embedder or await standing.source.open()
             if embedder.identity != identity:
-                raise EmbeddingError(f"{standing.source.title} has another model now: {embedder.identity.model}.")
+                raise EmbeddingError(f"{standing.source.title} now has a different model: {embedder.identity.model}.")
             vectors = await embedder.embed(texts, purpose)
             if vectors.shape != (len(texts), identity.dimension):
-                raise EmbeddingError(f"{standing.source.title} made vectors of another size.")
+                raise EmbeddingError(f"{standing.source.title} returned embeddings of a different size.")
         standing.succeeded(self._clock.monotonic())
         return vectors
 
@@ -139,7 +139,7 @@ class EmbedderChoice:
                 standing.embedder is None or standing.embedder.identity == identity
             ):
                 return standing
-        raise EmbeddingError(f"Nobody makes vectors of {identity.provider}/{identity.model} any more.")
+        raise EmbeddingError(f"The embedder {identity.provider}/{identity.model} is no longer available.")
 
     @property
     def _has_looked(self) -> bool:
@@ -152,7 +152,7 @@ class EmbedderChoice:
                 self._choose(standing)
                 return
         if self._standings:
-            log.info("There is no embedder: only words are searched.")
+            log.info("No embedder is available: only keywords are searched.")
 
     def _look_around(self) -> None:
         """Starts checking the sources that are due, in the background."""
@@ -192,7 +192,7 @@ class EmbedderChoice:
         identity = standing.embedder.identity
         with contextlib.suppress(EmbeddingError):
             if not await standing.source.still_has(identity) and await self._opens(standing):
-                log.info("%s has another model now than %s.", standing.source.title, identity.model)
+                log.info("%s now has a different model than %s.", standing.source.title, identity.model)
 
     def _is_only_late(self, standing: SourceHealth, now_s: float) -> bool:
         """Whether it was missing only when this server started, and an older index holds its vectors."""
@@ -208,7 +208,7 @@ class EmbedderChoice:
 
     def _choose(self, standing: SourceHealth) -> None:
         self._chosen = standing
-        log.info("Texts are embedded by %s.", standing.source.title)
+        log.info("Using %s for embeddings.", standing.source.title)
 
     def _leave(self) -> None:
         if self._chosen is not None:
@@ -246,7 +246,7 @@ class EmbedderChoice:
             self._failed(standing, error)
             raise
         except Exception as error:
-            log.exception("%s failed in a way that nobody expected.", standing.source.title)
+            log.exception("%s failed unexpectedly.", standing.source.title)
             failure = EmbeddingError(f"{standing.source.title} failed ({type(error).__name__}).")
             self._failed(standing, failure)
             raise failure from error

@@ -41,7 +41,7 @@ class JsonClient:
             async for data in response.aiter_bytes():
                 content += data
                 if len(content) > _MAX_ANSWER_BYTES:
-                    raise HttpFailure(None, {"message": "its answer does not end"}, {})
+                    raise HttpFailure(None, {"message": "its response is too long"}, {})
         if not response.is_success:
             raise HttpFailure(response.status_code, error_object(bytes(content)), dict(response.headers))
         return await asyncio.to_thread(json.loads, content)
@@ -74,7 +74,7 @@ def embedding_error(error: Exception, provider: Provider) -> EmbeddingError:
     known = model_error(error, provider)
     message = str(known)
     if known.code == "overflow":
-        message = f"{provider.title} says that a text is longer than {provider.model} can read."
+        message = f"{provider.title} says that a text is too long for {provider.model}."
     # The other hints are about the chat model.
     tells = known.code == "authentication" or (known.code == "unavailable" and provider.base_url is not None)
     hint = known.hint if tells else None

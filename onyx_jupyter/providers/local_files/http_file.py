@@ -94,7 +94,7 @@ class HttpFile:
         if status == 206:
             found = _CONTENT_RANGE.fullmatch(response.headers.get("content-range", ""))
             if found is None or int(found[1]) > offset:
-                raise FileNotAvailable("it answered with another part of the file than was asked for")
+                raise FileNotAvailable("it sent a different part of the file than requested")
             start, total = int(found[1]), found[2]
         if total.isdecimal() and int(total) != self._size_bytes:
             raise FileNotAvailable(f"its file has {int(total):,} bytes, not {self._size_bytes:,}")
@@ -107,8 +107,8 @@ class HttpFile:
         if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
             return f"it could not be reached ({error})" if str(error) else "it could not be reached"
         if isinstance(error, httpx.TimeoutException):
-            return f"nothing came for {self._silence_s:g} s"
-        return f"the connection broke off ({type(error).__name__})"
+            return f"no data arrived for {self._silence_s:g} s"
+        return f"the connection was lost ({type(error).__name__})"
 
 
 def hub_file(model: CatalogueModel, file: HubFile, environment: Mapping[str, str] = os.environ) -> HttpFile | None:

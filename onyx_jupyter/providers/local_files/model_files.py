@@ -135,13 +135,13 @@ class ModelFiles:
         if file.fetcher is not None:
             raise InvalidRequest(f"{model.title} is being downloaded by {file.fetcher}: stop it there.", field="id")
         if file.is_shared and not (shared and file.removable):
-            why = "it can be removed for all of them" if file.removable else "it cannot be removed from here"
-            raise InvalidRequest(f"{file.path} is there for everybody who uses this installation: {why}.", field="id")
+            why = "removing it removes it for everyone" if file.removable else "it cannot be removed from here"
+            raise InvalidRequest(f"{file.path} is shared by everyone who uses this installation: {why}.", field="id")
         if file.path is not None and not await self._let_go(file.path):
             raise ModelError(
                 "unavailable",
-                f"{model.title} is answering just now, so it was not removed.",
-                hint="Stop the answer, or wait for its end; then remove the model.",
+                f"{model.title} is in use, so it was not removed.",
+                hint="Stop the answer or wait until it ends, then remove the model.",
             )
         await asyncio.to_thread(self._remove, model, file.path)
         work = self._work[model.name]
@@ -184,7 +184,7 @@ class ModelFiles:
             log.warning("The model %s was not downloaded: %s", model.id, error)
         except Exception as error:
             work.error = (
-                f"{model.title} could not be downloaded: something in Onyx went wrong. The log has the details."
+                f"{model.title} could not be downloaded: Onyx hit an internal error. See the server log for details."
             )
             log.exception("The model %s was not downloaded: %s", model.id, type(error).__name__)
         finally:

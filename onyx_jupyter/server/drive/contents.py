@@ -71,7 +71,7 @@ class DriveContents(AsyncLargeFileManager):
             model: dict[str, Any] = await super().get(path, content, type, format, require_hash)
             return model
         if type not in (None, "directory"):
-            raise HTTPError(400, "Onyx's files are a folder.")
+            raise HTTPError(400, "This is the top folder of Onyx's files, not a file.")
         return await self._top(content)
 
     def should_list(self, name: str) -> bool:
@@ -111,11 +111,11 @@ class DriveContents(AsyncLargeFileManager):
         target = (to_path if to_path is not None else from_path.rpartition("/")[0]).strip("/")
         self._refuse_fixed(f"{target}/copy")
         if "/" not in from_path.strip("/"):
-            raise HTTPError(400, "The folders of Onyx's files are not copied. Copy what is in them.")
+            raise HTTPError(400, "The top-level folders of Onyx's files cannot be copied. Copy their contents instead.")
         if await asyncio.to_thread(_lies_in, self._get_os_path(target), source):
             raise HTTPError(400, f"{from_path} cannot be copied into itself.")
         if await asyncio.to_thread(self._holds_link_out, source):
-            raise HTTPError(400, f"{from_path} holds a link that leads out of Onyx's files, so it is not copied.")
+            raise HTTPError(400, f"{from_path} contains a link that leads out of Onyx's files, so it was not copied.")
         copied: dict[str, Any] = await super().copy(from_path, target)
         return copied
 
@@ -159,10 +159,10 @@ class DriveContents(AsyncLargeFileManager):
         now = self._now()
         folder = now.folders.get(parts[0])
         if folder is None or any(is_hidden(part) or "\0" in part or os.sep in part for part in parts):
-            raise HTTPError(404, f"There is no {path!r} among Onyx's files. There are: {self._names}.")
+            raise HTTPError(404, f"There is no {path!r} in Onyx's files. Folders: {self._names}.")
         place = folder.real.joinpath(*parts[1:])
         if now.real(path) is None:
-            raise HTTPError(404, f"There is no {path!r} among Onyx's files.")
+            raise HTTPError(404, f"There is no {path!r} in Onyx's files.")
         return str(place)
 
     def _shown_in(self, path: str) -> list[str]:
@@ -188,9 +188,11 @@ class DriveContents(AsyncLargeFileManager):
         name, _, rest = path.strip("/").partition("/")
         folder = self._folder(path)
         if folder is None or not rest:
-            raise HTTPError(405, f"The folders of Onyx's files stay as they are. Work inside one of: {self._names}.")
+            raise HTTPError(
+                405, f"The top-level folders of Onyx's files cannot be changed. Work inside one of: {self._names}."
+            )
         if not folder.writable:
-            raise HTTPError(405, f"{name} comes with Onyx and is only to be read. Copy what you want to change.")
+            raise HTTPError(405, f"{name} comes with Onyx and is read-only. Copy what you want to change.")
 
     def _holds_link_out(self, folder: str) -> bool:
         now = self.drive.now()

@@ -51,7 +51,7 @@ async def test_a_ping_pong_is_warned_of_and_ended_with_both_named(tmp_path):
     key = await house.session()
     text = (await house.run(key))[1]["text"]
     assert "`peek`" in text
-    assert "and `break` were called in turn" in text
+    assert "and `break` were called alternately" in text
     assert "in turn with `peek`" in results_sent(house)[5]
     assert len(house.model.requests) == 6
     await house.close()
@@ -61,7 +61,7 @@ async def test_a_tool_that_does_not_exist_ends_the_run_whatever_it_is_called_wit
     house = House(tmp_path, lambda request: [Call("peak", {"word": f"{len(request.messages)}"})])
     key = await house.session()
     text = (await house.run(key))[1]["text"]
-    assert text.startswith("Stopped: `peak`, a tool that does not exist, was called 6 times.")
+    assert text.startswith("Stopped: `peak` does not exist, but was called 6 times.")
     await house.close()
 
 

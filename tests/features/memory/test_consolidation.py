@@ -264,7 +264,7 @@ async def test_what_a_tool_brought_in_or_what_steers_is_never_remembered(tmp_pat
     await until(lambda: notes_of(one))
     assert memory_of(one) == MEMORY.replace("- Owns a boat\n", "- Owns a boat\n- The user likes invoices\n")
     assert [one["why"] for one in notes_of(one)[0]["data"]["refused"]] == [
-        "it is not what was said there",
+        "it differs from what was said there",
         "it tells an assistant to set its rules aside",
     ]
     assert f"saw {page}" not in writer.asked[0]  # what tools bring in is not even shown
@@ -284,7 +284,7 @@ async def test_what_a_person_changes_meanwhile_stays_and_is_the_base(tmp_path):
     await until(lambda: notes_of(one))
     assert memory_of(one) == by_hand.replace("bikes\n", "bikes\n- The fiscal year starts in April\n")
     data = notes_of(one)[0]["data"]
-    assert data["refused"][0]["why"] == "the file has no such entry any more"
+    assert data["refused"][0]["why"] == "the file no longer has this entry"
     assert (await one.onyx.memory_notes.undo(key, data["id"], "ada")).ok
     assert memory_of(one) == by_hand
     await one.close()
@@ -301,7 +301,7 @@ async def test_undo_is_refused_after_a_change_by_hand_and_a_second_time(tmp_path
     file.write_text(f"{ours}- Mine\n", "utf-8")
     answer = await one.onyx.memory_notes.undo(key, note_id, "ada")
     assert not answer.ok
-    assert "has been changed since" in (answer.reason or "")
+    assert "has changed since" in (answer.reason or "")
     assert memory_of(one) == f"{ours}- Mine\n"
     file.write_text(ours, "utf-8")
     assert (await one.onyx.memory_notes.undo(key, note_id, "ada")).ok
@@ -312,7 +312,7 @@ async def test_undo_is_refused_after_a_change_by_hand_and_a_second_time(tmp_path
     await one.close()
 
 
-@pytest.mark.parametrize("broken", [b"# History\n\xff\xfe\n", b"a\x00b\n"], ids=["no UTF-8", "a NUL"])
+@pytest.mark.parametrize("broken", [b"# History\n\xff\xfe\n", b"a\x00b\n"], ids=["not UTF-8", "a NUL"])
 async def test_a_history_that_cannot_be_read_keeps_nothing_from_being_remembered_told_and_undone(tmp_path, broken):
     one = house(tmp_path, Writer(wants(APRIL, history="Agreed on the fiscal year that starts in April")))
     (one.home.root / "workspace" / "HISTORY.md").write_bytes(broken)
@@ -321,7 +321,7 @@ async def test_a_history_that_cannot_be_read_keeps_nothing_from_being_remembered
     await until(lambda: notes_of(one))
     data = notes_of(one)[0]["data"]
     assert ([done["content"] for done in data["done"]], data["history"]) == ([APRIL["content"]], "")
-    assert "HISTORY.md cannot be added to" in data["refused"][-1]["why"]
+    assert "HISTORY.md could not be updated" in data["refused"][-1]["why"]
     assert one.onyx.consolidating.next_due()[1] is None, "nothing is tried again"
     assert (await one.onyx.memory_notes.undo(key, data["id"], "ada")).ok
     assert memory_of(one) == MEMORY

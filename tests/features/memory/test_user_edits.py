@@ -120,7 +120,7 @@ async def test_a_save_succeeds_where_no_version_can_be_kept_and_the_next_one_tel
     assert file.read_text() == "after"
     ((named, why),) = drive.changes.problems.items()
     assert (named.owner, named.path) == ("ada", "MEMORY.md")
-    assert why.startswith("Your change was saved, but MEMORY.md could not be kept as a version: Could not")
+    assert why.startswith("Your change was saved, but no version of MEMORY.md could be kept: Could not")
     told = drive.news
     (drive.folder / "versions").unlink()
     async with drive.changes.around([file]):

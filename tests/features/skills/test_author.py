@@ -57,7 +57,7 @@ async def test_what_is_put_in_its_place_meanwhile_is_not_trusted(tmp_path: Path)
     await house.onyx.ready()
     folder = house.home.skills
     swapped = author(house, lambda: write_notebook(folder / "count.ipynb", cell("print('planted')")) and None)
-    with pytest.raises(InvalidRequest, match="changed meanwhile"):
+    with pytest.raises(InvalidRequest, match="changed in the meantime"):
         await swapped.save(WISH, "user:ada", None)
     assert await states(house) == {"count.ipynb": False}
 

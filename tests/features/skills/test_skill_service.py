@@ -288,7 +288,7 @@ async def test_a_free_form_name_never_becomes_code(tmp_path, skills):
     house = House(tmp_path, [[call("skill_other", **{"x = 1; import os; y": 2})], "ok"])
     key = await house.session()
     await house.run(key)
-    assert "is no name that a parameter can have" in last_result(house, key)["content"]
+    assert "is not a valid parameter name" in last_result(house, key)["content"]
     await house.close()
 
 
@@ -357,7 +357,7 @@ async def test_a_value_never_becomes_code_of_another_language(tmp_path, skills, 
     await trust(house, "other")
     key = await house.session()
     await house.run(key)
-    assert f"{language} would read $" in last_result(house, key)["content"]
+    assert f"{language} would interpret $" in last_result(house, key)["content"]
     assert await house.onyx.skills.runs.history(None, 5) == []
     await house.close()
 

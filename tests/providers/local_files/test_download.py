@@ -29,7 +29,7 @@ def test_it_brings_a_model_once_and_everybody_can_read_it(tmp_path, server, caps
     assert download.main(arguments, ROWS) == 0
     assert file_path(folder).read_bytes() == CONTENT
     assert file_path(folder).stat().st_mode & 0o777 == 0o644
-    assert "Tried 1B is there (3 MB" in capsys.readouterr().out
+    assert "Tried 1B is ready (3 MB" in capsys.readouterr().out
     assert download.main(arguments, ROWS) == 0
     assert capsys.readouterr().out == ""
     assert len(server.ranges) == 1

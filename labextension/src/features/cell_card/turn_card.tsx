@@ -160,7 +160,7 @@ function Ending({ status, problem, isFollowed }: EndingProps): JSX.Element | nul
           {trans.__('Thinking')}
         </div>
       ) : (
-        <div className="onyx-Note">{trans.__('This answer had not ended when the notebook was saved.')}</div>
+        <div className="onyx-Note">{trans.__('This answer was unfinished when the notebook was saved.')}</div>
       );
     case 'aborted':
       return <div className="onyx-Note">{[trans.__('Stopped'), problem].filter(Boolean).join('. ')}</div>;

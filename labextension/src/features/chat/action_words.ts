@@ -13,11 +13,11 @@ export function actionWords(action: string, count: number, trans: TranslationBun
     case 'list_jobs':
       return [trans.__("List background jobs"), trans.__("Listed background jobs")];
     case 'look_at_job':
-      return [trans.__("Look at the background job"), trans.__("Looked at the background job")];
+      return [trans.__("Check the background job"), trans.__("Checked the background job")];
     case 'type_into_job':
-      return [trans.__("Type into the background job"), trans.__("Typed into the background job")];
+      return [trans.__("Send input to the background job"), trans.__("Sent input to the background job")];
     case 'end_job':
-      return [trans.__("End the background job"), trans.__("Ended the background job")];
+      return [trans.__("Stop the background job"), trans.__("Stopped the background job")];
     case 'read_notebook':
       return [trans.__("Read"), trans.__("Read")];
     case 'outline_notebook':
@@ -51,7 +51,7 @@ export function actionWords(action: string, count: number, trans: TranslationBun
     case 'restart_and_run':
       return [trans.__("Restart and run"), trans.__("Restarted and ran")];
     case 'list_variables':
-      return [trans.__("Look at the variables of"), trans.__("Looked at the variables of")];
+      return [trans.__("Inspect the variables of"), trans.__("Inspected the variables of")];
     case 'inspect_variable':
       return [trans.__("Look at"), trans.__("Looked at")];
     case 'run_code':
@@ -85,9 +85,9 @@ export function actionWords(action: string, count: number, trans: TranslationBun
     case 'write_memory':
       return [trans.__("Write to memory"), trans.__("Wrote to memory")];
     case 'list_versions':
-      return [trans.__("Look at versions of"), trans.__("Looked at versions of")];
+      return [trans.__("View versions of"), trans.__("Viewed versions of")];
     case 'restore_version':
-      return [trans.__("Bring back a version of"), trans.__("Brought back a version of")];
+      return [trans.__("Restore a version of"), trans.__("Restored a version of")];
     case 'remember':
       return [trans.__("Remember:"), trans.__("Remembered:")];
     case 'forget':
@@ -103,7 +103,7 @@ export function actionWords(action: string, count: number, trans: TranslationBun
     case 'read_session':
       return [trans.__("Read another session"), trans.__("Read another session")];
     case 'write_to_session':
-      return [trans.__("Write to another session"), trans.__("Wrote to another session")];
+      return [trans.__("Send to another session"), trans.__("Sent to another session")];
     case 'read_skill':
       return [trans.__("Read the skill"), trans.__("Read the skill")];
     case 'run_skill':

@@ -290,7 +290,7 @@ function addCommands(
     const named = commandLabel(label, trans);
     app.commands.addCommand(id, {
       label: args => (args['isLauncher'] ? trans.__('Onyx chat') : named(args)),
-      caption: args => (args['isLauncher'] ? trans.__('Begin a conversation about your notebooks') : label),
+      caption: args => (args['isLauncher'] ? trans.__('Start a conversation about your notebooks') : label),
       icon: args => (args['isLauncher'] || id === Command.open ? onyxIcon : undefined),
       execute: () => {
         activate();
@@ -312,7 +312,7 @@ function addCommands(
   add(Command.copyConversation, trans.__('Copy conversation as Markdown'), () =>
     Clipboard.copyToSystem(asMarkdown(model.session.items))
   );
-  add(Command.reload, trans.__('Read session again'), () => void model.session.reload());
+  add(Command.reload, trans.__('Reload session'), () => void model.session.reload());
 }
 
 /** Adds the command that shows a feature's panel, by its id. */

@@ -38,7 +38,7 @@ export function notAllowedHere(trans: TranslationBundle): string {
 export function modeMeaning(mode: Mode, trans: TranslationBundle): string {
   switch (mode) {
     case 'ask':
-      return trans.__('Only looks. Changes and runs nothing.');
+      return trans.__('Read-only: changes and runs nothing.');
     case 'agent':
       return trans.__('Asks you before each change.');
     case 'auto':

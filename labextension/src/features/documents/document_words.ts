@@ -72,7 +72,7 @@ export function refusal(refused: Refused, trans: TranslationBundle): string {
     return trans.__('A folder can’t be uploaded here. Put it into the file browser and add it there.');
   }
   if (refused === 'lost') {
-    return trans.__('The connection was lost. Add it once more when it is back.');
+    return trans.__('The connection was lost. Add it again when it is back.');
   }
   if ('maxBytes' in refused) {
     return trans.__(

@@ -29,7 +29,7 @@ export function MemoryFactsView(props: MemoryFactsViewProps): JSX.Element {
           {trans.__('The cited fact no longer exists. An earlier version may have it.')}
         </p>
       )}
-      {facts.length === 0 && <p className="onyx-Note">{trans.__('No fact is remembered any more.')}</p>}
+      {facts.length === 0 && <p className="onyx-Note">{trans.__('No facts are remembered any more.')}</p>}
       <List {...props} facts={holding} all={facts} />
       {former.length > 0 && (
         <section aria-label={trans.__('No longer true')}>

@@ -96,7 +96,7 @@ function stateWords(version: MemoryVersionInfo, trans: Ui['trans']): string {
     words.push(trans.__('deleted'));
   }
   if (version.restored) {
-    words.push(trans.__('brought back version %1', version.restored));
+    words.push(trans.__('restored version %1', version.restored));
   }
   return words.join(' · ');
 }

@@ -86,7 +86,7 @@ function Change(props: MemoryVersionsProps & { comparison: Comparison }): JSX.El
         <p className="onyx-Note" data-onyx="memory-same">
           {comparison.with === 'nothing'
             ? trans.__('No earlier version is kept, so there is nothing to compare it with.')
-            : trans.__('Nothing differs.')}
+            : trans.__('No differences.')}
         </p>
       ) : (
         <div className="onyx-CellMark-diff onyx-Versions-diff">

@@ -53,9 +53,9 @@ export function ShownText({ shown }: { shown: Shown }): JSX.Element {
       <ProjectText key={shown.file.digest} file={shown.file} />
       {shown.isOutdated && (
         <div className="onyx-Note" role="alert" data-onyx="project-outdated">
-          {trans.__('It has changed while it was shown.')}{' '}
+          {trans.__('It changed while you were viewing it.')}{' '}
           <button type="button" className="onyx-Link" data-onyx="project-show-now" onClick={shown.showNow}>
-            {trans.__('Show it as it is now')}
+            {trans.__('Show the current version')}
           </button>
         </div>
       )}

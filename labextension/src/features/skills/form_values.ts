@@ -115,17 +115,17 @@ function emptyField(field: SkillField, trans: TranslationBundle): Read {
   if (field.type === 'array' && field.hasDefault) {
     return { value: [] };
   }
-  return field.hasDefault ? { error: trans.__('Give a value.') } : ABSENT;
+  return field.hasDefault ? { error: trans.__('Enter a value.') } : ABSENT;
 }
 
 function numberOf(field: SkillField, text: string, trans: TranslationBundle): Read {
   const plain = text.replace(/(?<=\d)_(?=\d)/g, '');
   const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
   if (!Number.isFinite(value)) {
-    return { error: trans.__('Give a number.') };
+    return { error: trans.__('Enter a number.') };
   }
   if (field.type === 'integer' && !Number.isSafeInteger(value)) {
-    return { error: trans.__('Give a whole number.') };
+    return { error: trans.__('Enter a whole number.') };
   }
   return { value };
 }
@@ -145,10 +145,10 @@ function jsonOf(field: SkillField, text: string, trans: TranslationBundle): Read
       : { error: trans.__('This isn’t valid JSON: %1', (error as Error).message) };
   }
   if (field.type === 'array' && !Array.isArray(value)) {
-    return { error: trans.__('Give a list, such as ["a", "b"].') };
+    return { error: trans.__('Enter a list, such as ["a", "b"].') };
   }
   if (field.type === 'object' && (typeof value !== 'object' || value === null || Array.isArray(value))) {
-    return { error: trans.__('Give an object, such as {"a": 1}.') };
+    return { error: trans.__('Enter an object, such as {"a": 1}.') };
   }
   return { value };
 }

@@ -61,7 +61,7 @@ export function SkillConsentCard(props: SkillConsentCardProps): JSX.Element {
 function endWords({ outcome, reason }: QuestionEnd, trans: Ui['trans']): string {
   switch (outcome) {
     case 'trusted':
-      return trans.__('Trusted. It starts.');
+      return trans.__('Trusted. Starting…');
     case 'declined':
       return trans.__('Not trusted, so it was not run.');
     case 'expired':

@@ -81,8 +81,8 @@ export function SkillDetailView(props: SkillDetailViewProps): JSX.Element {
             filled={filled}
             place={
               folder
-                ? trans.__('Paths begin in %1.', folder)
-                : trans.__('Paths begin in the file browser’s top folder.')
+                ? trans.__('Paths are relative to %1.', folder)
+                : trans.__('Paths are relative to the file browser’s top folder.')
             }
             blocked={blockedBecause(skill, online, trans)}
             isRunning={isRunning}

@@ -89,7 +89,7 @@ export function SkillDraftForm(props: SkillDraftFormProps): JSX.Element {
             help={
               hint ??
               trans.__(
-                'One a line, `name: type = default  # what it means`; they take the place of these lines'
+                'One per line: `name: type = default  # what it means`. They replace these lines'
               )
             }
             error={errors.parameters}

@@ -41,14 +41,14 @@ export function SkillTrust({ detail, isReading, online, trust, refuse }: SkillTr
       {shown ? <Shown detail={shown} /> : isReading && <p>{trans.__('Reading…')}</p>}
       {isOutdated && (
         <div className="onyx-Note" role="alert" data-onyx="trust-outdated">
-          {trans.__('It has changed while it was shown.')}{' '}
+          {trans.__('It changed while you were viewing it.')}{' '}
           <button
             type="button"
             className="onyx-Link"
             data-onyx="trust-show-now"
             onClick={() => setShown(detail)}
           >
-            {trans.__('Show it as it is now')}
+            {trans.__('Show the current version')}
           </button>
         </div>
       )}
