@@ -231,7 +231,7 @@ class MemoryConflict(ToolError):
     own_words = True
 
     def __init__(self, path: str, checksum: str) -> None:
-        super().__init__(f"{path} has changed since it was read. Read it again, and make the change from what it says.")
+        super().__init__(f"{path} has changed since it was read. Read it again, then redo the change.")
         self.path = path
         self.checksum = checksum
 

@@ -29,13 +29,13 @@ from onyx_jupyter.toolsets.more_tools import unwrapped
 
 LAST_TURN = Message(
     "user",
-    "[Onyx] You have used every step you have for this request. Answer now with what you know, without tools, and say "
+    "[Onyx] You have used all your steps for this request. Answer now with what you know, without tools, and say "
     "what is left to do.",
 )
 AFTER_FAILURE = Message(
     "user",
-    "[Onyx] Your last call failed or was denied, and then you answered nothing. Its result says why: where the call "
-    "was wrong, make the right one; else say in words what stands in the way.",
+    "[Onyx] Your last call failed or was denied, and then your answer was empty. Its result says why: if the call was "
+    "wrong, make the right one; otherwise say in words what prevents it.",
 )
 _APART = "\n\n"
 HALTED = ToolResult("Not done: the answer ended before this call.", ok=False, origin="own")

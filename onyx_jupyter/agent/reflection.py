@@ -6,8 +6,8 @@ from onyx_jupyter.agent.control_tokens import NO_REPLY
 from onyx_jupyter.agent.run import Run
 
 IF_IT_STANDS = (
-    f"If your answer stands as it is, answer with exactly {NO_REPLY}. Otherwise give, in full, the answer that shall "
-    "count instead."
+    f"If your answer is right as it is, answer exactly {NO_REPLY}. Otherwise give the full answer that should "
+    "replace it."
 )
 NOTE = "Onyx is reviewing its answer."
 

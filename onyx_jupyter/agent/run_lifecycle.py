@@ -16,10 +16,8 @@ from onyx_jupyter.messages import ToolResult
 
 log = logging.getLogger(__name__)
 
-STOPPED = ToolResult("Stopped by the user. It may have been done in part.", ok=False, origin="own")
-CUT_SHORT = ToolResult(
-    "Stopped: the time for this answer was used up. It may have been done in part.", ok=False, origin="own"
-)
+STOPPED = ToolResult("Stopped by the user. It may be partly done.", ok=False, origin="own")
+CUT_SHORT = ToolResult("Stopped: this answer reached its time limit. It may be partly done.", ok=False, origin="own")
 ENDED_EARLY = ToolResult("Not done: the answer ended with an error before this call.", ok=False, origin="own")
 
 

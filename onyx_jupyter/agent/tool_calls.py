@@ -157,7 +157,7 @@ async def _ask(tool: Tool[Any], arguments: Checked, call: ToolCall, context: Too
     if not answer.approved:
         return f"Denied: {answer.reason}" if answer.reason else "Denied."
     if answer.shown is not None and not await _is_still(answer.shown, tool, arguments, context, run):
-        return "Not done: what it would do has changed since the user allowed it. Look again, then call it anew."
+        return "Not done: what it would do has changed since the user allowed it. Look again, then repeat the call."
     return None
 
 
@@ -166,7 +166,7 @@ def _also(name: str, tool: Tool[Any], run: Run) -> Tool[Any]:
     try:
         return run.tools.get(name)
     except ToolError as error:
-        message = f"This {tool.name} would do the work of {name}, too, which cannot be used here. Do it without."
+        message = f"This {tool.name} call would also do the work of {name}, which cannot be used here. Do it without."
         raise ToolError(message).in_own_words() from error
 
 
@@ -175,9 +175,9 @@ def _refuse_marks(call: ToolCall) -> None:
     place = marked(call.arguments)
     if place is not None:
         raise InvalidArguments(
-            f"`{place}` holds [redacted:…], the mark that stands where a secret was taken out. What it stands for is "
-            "not known here, so nothing was run or written. A secret goes through an environment variable: name the "
-            "variable. To change a text around a mark, choose a part without it, or ask the user to do it."
+            f"`{place}` contains [redacted:…], a mark in place of a secret that was removed. The secret is not known "
+            "here, so nothing was run or written. Pass a secret through an environment variable: name the variable. "
+            "To change text around a mark, choose a part without it, or ask the user to do it."
         )
 
 

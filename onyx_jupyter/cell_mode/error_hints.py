@@ -16,30 +16,29 @@ _NO_ATTRIBUTE = re.compile(r"AttributeError: '(?P<type>\w+)' object has no attri
 _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile("ModuleNotFoundError"),
-        "That package is not installed: do without it, with pandas, numpy, scipy or matplotlib.",
+        "That package is not installed: use pandas, numpy, scipy or matplotlib instead.",
     ),
     (
         re.compile("(?i)could not convert string|unsupported operand type|can only concatenate str|no numeric types"),
-        "A text column stands where numbers are needed: write `t[c] = pd.to_numeric(t[c], errors='coerce')` in the "
-        "place of `.astype`, or use numeric columns.",
+        "A text column is used where numbers are needed: write `t[c] = pd.to_numeric(t[c], errors='coerce')` instead "
+        "of `.astype`, or use numeric columns.",
     ),
     (
         re.compile("(?i)contains NaN|infs or NaNs|must not contain"),
-        "Drop the rows with missing values in the columns used, first and together.",
+        "First drop the rows with missing values in any of the columns used.",
     ),
     (
         re.compile(r"Can only use \.str accessor with string values, not (?:floating|integer|mixed-integer-float)"),
-        "That column holds numbers already: use it as it is, without `.str`.",
+        "That column is numeric already: use it as it is, without `.str`.",
     ),
     (
         re.compile(r"not enough values to unpack|too many values to unpack|cannot unpack"),
-        "What stands right of that = gives another number of values than there are names left of it: "
-        "take what it gives, and compute the other values in lines of their own.",
+        "The right side of that = gives a different number of values than there are names on the left: take what it "
+        "gives, and compute the other values on separate lines.",
     ),
     (
         re.compile(r"string indices must be integers|'str' object has no attribute"),
-        "Going through a table gives the names of its columns: work with whole columns, as in "
-        "`(table[c] == value).sum()`.",
+        "Looping over a table gives its column names: use whole columns, as in `(table[c] == value).sum()`.",
     ),
     (re.compile("SyntaxError|IndentationError"), "Write plain, complete Python."),
 )
@@ -75,7 +74,7 @@ def hint_for(error: str, facts: NotebookFacts) -> str:
 def _other_attribute(type_name: str, name: str) -> str:
     accessor = accessor_of(name) if type_name == "Series" else None
     if accessor is not None:
-        return f"Of a whole column it is `.{accessor}.{name}`."
+        return f"For a whole column it is `.{accessor}.{name}`."
     return f"A {type_name} has no {name!r}: do it another way."
 
 
@@ -83,7 +82,7 @@ def _other_column(error: str, facts: NotebookFacts) -> str:
     columns = [column.name for frame in facts.frames for column in frame.columns]
     quoted = re.findall(r"'([^']+)'", error)
     if quoted and quoted[0] in columns:
-        return f"The column {quoted[0]!r} exists, but not where it was looked for: look at what the line before made."
+        return f"The column {quoted[0]!r} exists, but not where it was looked up: check what the line before returned."
     close = difflib.get_close_matches(" ".join(quoted), columns, n=3, cutoff=0.4)
     meant = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
     return f"There is no such column.{meant}"

@@ -147,7 +147,7 @@ class _Reading:
 
     async def _variable(self, path: str, name: str) -> _Read:
         if self._kernels is None:
-            raise NotebookError("no_kernel", f"The variables of {path} cannot be looked at from here.")
+            raise NotebookError("no_kernel", f"The variables of {path} cannot be read from here.")
         text = inspection_text(await self._kernels.inspect(path, name), name, ITEM_CHARS)[0]
         return _Read(text, source=f"the kernel of {path}")
 
@@ -185,7 +185,7 @@ def error_text(cell: Cell) -> str:
     """The cell with its traceback, shortened in the middle. Raises: NotebookError (no_error)."""
     errors = [output for output in cell.outputs if output.get("output_type") == "error"]
     if not errors:
-        raise NotebookError("no_error", f"Cell {cell.id} has no error any more.")
+        raise NotebookError("no_error", f"Cell {cell.id} no longer has an error.")
     return "\n".join([_beginning(cell), "--- error:", render_outputs(errors, OUTPUT_CHARS).text])
 
 

@@ -35,7 +35,7 @@ def file_text(path: str, paths: PathGuard, max_chars: int) -> str:
         start = file.read(SNIFFED_BYTES)
         kind = kind_of(real.name, start)
         if kind.encoding is None:
-            way = "The tool read shows it." if kind.image else "Load it with code."
+            way = "Use read to see it." if kind.image else "Load it with code."
             return f"[{kind.words}, {size(size_bytes)}. {way}]"
         if real.suffix.lower() == ".ipynb":
             return f"[Notebook, {size(size_bytes)}. Use the notebook tools to read it.]"
@@ -51,7 +51,7 @@ def _text(file: io.BufferedReader, kind: Kind, size_bytes: int, max_chars: int) 
     if size_bytes <= limit_bytes:
         return head_and_tail(file.read(limit_bytes).decode(encoding, "replace"), max_chars) or "[The file is empty.]"
     beginning = file.read(limit_bytes).decode(encoding, "replace")[:max_chars]
-    return f"{beginning}\n[… only the beginning: the file has {size(size_bytes)} …]"
+    return f"{beginning}\n[… only the beginning: the file is {size(size_bytes)} …]"
 
 
 def _table(start: bytes, kind: Kind, separator: str, size_bytes: int) -> str:

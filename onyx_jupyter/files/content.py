@@ -44,12 +44,12 @@ def load(path: str, real: Path, paths: PathGuard) -> Content:
     with reading(path, real, paths) as descriptor:
         size_bytes = os.fstat(descriptor).st_size
         if size_bytes > MAX_CHANGED_BYTES:
-            raise ToolError(f"{path!r} has {size(size_bytes)}; files of more than 10 MB are changed with a program.")
+            raise ToolError(f"{path!r} is {size(size_bytes)}; change files over 10 MB with a program.")
         with os.fdopen(os.dup(descriptor), "rb") as file:
             data = file.read(MAX_CHANGED_BYTES)
     kind = kind_of(real.name, data[:SNIFFED_BYTES])
     if kind.encoding is None:
-        raise ToolError(f"{path!r} is no text: {kind.words}, {size(size_bytes)}.")
+        raise ToolError(f"{path!r} is not text: {kind.words}, {size(size_bytes)}.")
     mark = next((mark for mark in (codecs.BOM_UTF8, *_UTF16) if data.startswith(mark)), b"")
     encoding = {codecs.BOM_UTF8: "utf-8", **_UTF16}.get(mark, kind.encoding)
     try:
@@ -69,7 +69,7 @@ def reading(path: str, real: Path, paths: PathGuard) -> Iterator[int]:
     except NotRegular as error:
         if real.is_dir():
             raise ToolError(f"{path!r} is a folder. Use list.").in_own_words() from error
-        raise ToolError(f"{path!r} is no file but a pipe, a socket or a device.") from error
+        raise ToolError(f"{path!r} is not a file but a pipe, a socket or a device.") from error
     except PermissionError as error:
         raise ToolError(f"{path!r} cannot be read: permission denied.") from error
     except OSError as error:

@@ -34,7 +34,7 @@ class LinePattern:
         try:
             self._pattern = regex.compile(pattern, regex.MULTILINE)
         except (regex.error, RecursionError, OverflowError) as error:
-            raise InvalidArguments(f"`pattern` is no regular expression: {error}.") from error
+            raise InvalidArguments(f"`pattern` is not a regular expression: {error}.") from error
         self._deadline = deadline
         self._is_cancelled = is_cancelled
 

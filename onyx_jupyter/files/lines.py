@@ -66,7 +66,7 @@ def _page(lines: Iterator[_Line], size_bytes: int, first: int, count: int | None
             more = True
             break
         if cut_at and not long_line:
-            long_line = f"Line {number} goes on: ask for it with from={number}, lines=1, column={cut_at}."
+            long_line = f"Line {number} continues: read on with from={number}, lines=1, column={cut_at}."
         shown.append(f"{number}\t{text}")
         used, last = used + len(text) + _NUMBER_CHARS, number
     if last < first and first > 1:
@@ -112,4 +112,4 @@ def _note(first: int, last: int, more: bool, total: int | None) -> str:
     if not more:
         return ""
     of = f" of {total}" if total is not None else ", and more follow"
-    return f"[Lines {first} to {last}{of}. Go on with from={last + 1}.]"
+    return f"[Lines {first} to {last}{of}. Continue with from={last + 1}.]"

@@ -83,8 +83,8 @@ def _several(text: str, places: list[int]) -> str:
     lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in places[:_PLACES_NAMED])
     more = f" and {len(places) - _PLACES_NAMED} more" if len(places) > _PLACES_NAMED else ""
     return (
-        f"oldText stands there {len(places)} times, beginning in lines {lines}{more}. "
-        "Give more of what is around the one that is meant."
+        f"oldText occurs {len(places)} times, starting in lines {lines}{more}. Include more of the text around the "
+        "one you mean."
     )
 
 
@@ -93,19 +93,19 @@ def _nearest(text: str, old: str) -> str:
     wanted, lines = old.split("\n"), text.split("\n")
     start = _nearest_window(lines, wanted)
     if start is None:
-        return "oldText does not stand there, nor anything like it. Read the file again."
+        return "oldText was not found, nor anything like it. Read the file again."
     found = lines[start : start + len(wanted)]
     where = f"line {start + 1}" if len(found) == 1 else f"lines {start + 1} to {start + len(found)}"
     if len(wanted) > _PASSAGE_LINES:
-        return f"oldText does not stand there. The nearest is {where}: read them, and give a shorter passage."
+        return f"oldText was not found. The nearest is {where}: read them, and give a shorter passage."
     passage = "\n".join(f"{number}\t{line}" for number, line in enumerate(found, start + 1))
-    return f"oldText does not stand there. The nearest is {where}:\n{passage}\n{_difference(wanted, found)}"
+    return f"oldText was not found. The nearest is {where}:\n{passage}\n{_difference(wanted, found)}"
 
 
 def _difference(wanted: list[str], found: list[str]) -> str:
     if "".join("".join(wanted).split()) == "".join("".join(found).split()):
         wanted, found = [_visible(line) for line in wanted], [_visible(line) for line in found]
-        heading = "Only white space differs (→ is a tab, · a space; - oldText, + the file):"
+        heading = "Only whitespace differs (→ is a tab, · a space; - oldText, + the file):"
     else:
         heading = "What differs (- oldText, + the file):"
     changes = [line for line in difflib.ndiff(wanted, found) if line[:1] in "-+"]

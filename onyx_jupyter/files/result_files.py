@@ -43,7 +43,7 @@ class ResultFiles:
         if len(result.output) <= self.max_chars:
             if result.kept_in is None or not result.truncated:
                 return result
-            note = f"\n[The whole output is in {result.kept_in}.]"
+            note = f"\n[The full output is in {result.kept_in}.]"
             return replace(result, output=result.output + note, own_tail=result.own_tail + note)
         kept_in = result.kept_in or await self._keep(call_id, result.output)
         return replace(result, output=_cut(result, self.max_chars, kept_in), kept_in=kept_in, truncated=True)
@@ -112,9 +112,9 @@ class ResultFiles:
 def _cut(result: ToolResult, max_chars: int, kept_in: str | None) -> str:
     text = result.output
     where = (
-        f"The whole is in {kept_in}: read it in pages, or search in it."
+        f"The full text is in {kept_in}: read it in pages, or search it."
         if kept_in is not None
-        else "It could not be kept in a file."
+        else "It could not be saved to a file."
     )
     room = max(0, max_chars - len(where) - 60)
     head, tail = text[: (room + 1) // 2], text[len(text) - room // 2 :]

@@ -61,7 +61,7 @@ class Search:
                         return found
                     found.lines.append(line)
         except Stopped:
-            found.stopped = "The time was over before all files were searched."
+            found.stopped = "Time ran out before all files were searched."
         return found
 
     def _matches(self, file: Found, found: Findings) -> Iterator[_Match]:

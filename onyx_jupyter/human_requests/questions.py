@@ -15,8 +15,8 @@ from onyx_jupyter.human_requests.pending_requests import ANSWER_WRITE_S, Ending,
 from onyx_jupyter.human_requests.restored_requests import Restored
 from onyx_jupyter.protocols import UserAnswer, UserQuestion
 
-DECLINED = "The user chose not to answer. Go on without it, or stop and say why."
-SILENCE = "Nobody answered in time. Go on with what is most likely meant and say what you assumed, or stop and say why."
+DECLINED = "The user chose not to answer. Continue without it, or stop and say why."
+SILENCE = "Nobody answered in time. Continue with the likeliest meaning and say what you assumed, or stop and say why."
 
 
 class QuestionJournal(Protocol):

@@ -129,7 +129,7 @@ class FactStore:
             pair = await self._pair(file, text, replaces, beside)
             if may_end is not None and pair.fact and pair.alike == "changed" and pair.fact.id not in may_end:
                 raise ToolError(
-                    f"{pair.fact.id} “{pair.fact.text}” would end with it, and nobody was asked. Call it again."
+                    f"{pair.fact.id} “{pair.fact.text}” would end with it, and the user was not asked. Repeat the call."
                 )
             fact = Fact(
                 id=f"f{file.found.last_number + 1}",
@@ -163,7 +163,7 @@ class FactStore:
             moment = self._clock.now()
             gone = [known(file.found.facts[name], moment) for name in ids if name in file.found.facts]
             if not gone:
-                raise ToolError("These facts are not there any more.")
+                raise ToolError("These facts no longer exist.")
             text = compact(file.found, [fact.id for fact in gone])
             if await self._write(file, text, "agent", session_key):
                 return gone
@@ -189,7 +189,7 @@ class FactStore:
                 "Longer notes go to memory_write."
             )
         if why := self._why_refused(text):
-            raise ToolError(f"This is not remembered as a fact, since {why}.")
+            raise ToolError(f"This was not remembered, because {why}.")
         return text
 
     def _why_refused(self, text: str) -> str | None:
@@ -243,7 +243,7 @@ def _remembered(file: _File, fact: Fact, pair: Counterpart, moment: datetime) ->
     facts = list(after.facts.values())
     gone = _gone(facts, moment)
     if kept.outcome == "new" and sum(one.is_true_still and one.id not in gone for one in facts) > MAX_FACTS:
-        raise ToolError(f"There are {MAX_FACTS:,} facts already. Forget some that are not needed any more.")
+        raise ToolError(f"There are {MAX_FACTS:,} facts already. Forget some that are no longer needed.")
     return (compact(after, gone) if gone or after.is_spread_out else text), kept
 
 
@@ -285,7 +285,7 @@ def _told_again(former: Fact, fact: Fact, moment: datetime) -> tuple[list[Fact],
 def _replaced(facts: Sequence[Fact], fact_id: str) -> Fact:
     found = next((fact for fact in facts if fact.id == fact_id), None)
     if found is None:
-        raise ToolError(f"There is no fact {fact_id!r} that could be replaced. Leave `replaces` out.")
+        raise ToolError(f"There is no fact {fact_id!r} to replace. Omit `replaces`.")
     return found
 
 
@@ -310,4 +310,4 @@ def _holds_in_order(text: str, parts: Sequence[str]) -> bool:
 
 
 def _contended() -> StorageError:
-    return StorageError("The facts were changed again and again meanwhile.", hint="Try again.")
+    return StorageError("The facts kept changing meanwhile.", hint="Try again.")

@@ -195,7 +195,7 @@ class MemoryFiles:
         """The current content, without keeping a version. Blocks. Raises: ToolError, StorageError."""
         path, real = self._named(path)
         if not real.is_file():
-            raise ToolError(f"There is no memory file {path!r}. There are: {self._names()}.")
+            raise ToolError(f"There is no memory file {path!r}. Available: {self._names()}.")
         raw = read_bytes(real)
         return MemoryText(path, decoded(path, raw), checksum_of(raw))
 
@@ -269,15 +269,15 @@ class MemoryFiles:
         real = self.folder.resolve(path)
         name = self.folder.name_of(real)
         if name is None:
-            raise ToolError(f"{path!r} is no memory file. There are: {self._names()}.")
+            raise ToolError(f"{path!r} is not a memory file. Available: {self._names()}.")
         return name, real
 
     def _existing(self, path: str) -> tuple[str, Path]:
         real = self.folder.resolve(path)
         if self.folder.name_of(real) != FACTS_FILE and real.suffix.lower() != ".md":
-            raise ToolError(f"{path!r} is no memory file: they are Markdown and end in .md.")
+            raise ToolError(f"{path!r} is not a memory file: those are Markdown and end in .md.")
         if not real.is_file():
-            raise ToolError(f"There is no memory file {path!r}. There are: {self._names()}.")
+            raise ToolError(f"There is no memory file {path!r}. Available: {self._names()}.")
         return path.removeprefix("onyx:"), real
 
     def _readable(self) -> Sequence[MemoryFile]:

@@ -140,7 +140,7 @@ class MemoryFolder:
                         "It is a link, and links to folders are not followed. Replace it with the folder itself."
                     )
                 if not stat.S_ISDIR(status.st_mode):
-                    raise ToolError("It is no folder.")
+                    raise ToolError("It is not a folder.")
                 with os.scandir(folder) as entries:
                     return [entry for entry in entries if self.name_of(folder / entry.name) is not None]
             except FileNotFoundError:  # missing
@@ -159,7 +159,7 @@ class MemoryFolder:
                 return "It is a broken link."
         except PathNotAllowed:
             return "It is a link that leads out of the memory folder or in a circle."
-        return None if self.name_of(real) else "It is a link to what is no memory file."
+        return None if self.name_of(real) else "It is a link to something that is not a memory file."
 
 
 def read_bytes(file: Path) -> bytes:
@@ -179,7 +179,7 @@ def read_text(file: Path) -> str:
 def refuse_unreadable(path: str, data: bytes) -> None:
     """Raises: ToolError for content that could not be read, searched or added to once written."""
     if len(data) > MAX_FILE_BYTES:
-        raise ToolError(f"{path} would be too large for a memory file ({len(data):,} bytes). Put it into another one.")
+        raise ToolError(f"{path} would be too large for a memory file ({len(data):,} bytes). Put it in another one.")
     decoded(path, data)
 
 
@@ -187,7 +187,7 @@ def decoded(name: str, raw: bytes) -> str:
     """Raises: ToolError if it is not UTF-8, or contains NUL characters."""
     text = utf8(name, raw)
     if "\0" in text:
-        raise ToolError(f"{name} is no text: it holds NUL characters.")
+        raise ToolError(f"{name} is not text: it contains NUL characters.")
     return text
 
 

@@ -45,7 +45,7 @@ def memory_target(target: str | None, moment: datetime) -> MemoryTarget:
     if (daily := _DAILY.fullmatch(name)) and not section and _is_date(daily[1]):
         return MemoryTarget(f"{DAILY_FOLDER}/{daily[1]}.md")
     raise ToolError(
-        f"{target!r} is no place for a memory. Leave target out for today's file, or use 'MEMORY.md', "
+        f"{target!r} is not a place for a memory. Omit target for today's notes, or use 'MEMORY.md', "
         "'MEMORY.md#Section' or 'memory/YYYY-MM-DD.md'."
     )
 

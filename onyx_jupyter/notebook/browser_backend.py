@@ -148,7 +148,7 @@ class BrowserBackend:
                 parts.append(await self._ask(path, "notebook.read", {"from": at, **params}, _Read))
             if parts[-1].order == parts[0].order:
                 return parts
-        raise NotebookError("stale", f"{path} is being changed by somebody else at this moment. Read it again.")
+        raise NotebookError("stale", f"{path} is being changed by someone else right now. Read it again.")
 
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         """The tab checks and applies the changes in one step; changed cells are not sent back but computed here."""

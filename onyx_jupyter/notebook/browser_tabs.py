@@ -272,6 +272,6 @@ class TabRequests:
 def _tab_gone() -> NotebookError:
     return NotebookError(
         "tab_gone",
-        "The browser tab with this notebook went away before it answered, so the change may or may not have been made. "
+        "The browser tab with this notebook closed before it answered, so the change may or may not have been made. "
         "Read the notebook again to see.",
     )

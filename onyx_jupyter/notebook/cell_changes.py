@@ -119,13 +119,13 @@ def check_cell(cell: NbCell) -> None:
     if cell.get("cell_type") not in get_args(CellType):
         raise _bad_cell(f"its type is {cell.get('cell_type')!r}, and not one of {', '.join(get_args(CellType))}")
     if not is_unicode(source_of(cell)):
-        raise _bad_cell("its source holds half of a character (a lone surrogate), which no file can hold")
+        raise _bad_cell("its source contains half of a character (a lone surrogate), which no file can store")
     wrong = [key for key, kind in _KINDS.items() if key in cell and not isinstance(cell[key], kind)]
     if wrong:
         raise _bad_cell(f"its {wrong[0]} is of the wrong kind")
     cell_id = cell.get("id")
     if cell_id is not None and not (isinstance(cell_id, str) and _ID.fullmatch(cell_id)):
-        raise _bad_cell(f"{cell_id!r} is no id (1 to 64 letters, digits, - and _)")
+        raise _bad_cell(f"{cell_id!r} is not an id (1 to 64 letters, digits, - and _)")
 
 
 class _Planning:
@@ -154,7 +154,7 @@ class _Planning:
             case SetOutputs():
                 at, cell = self._find(change.cell_id)
                 if cell["cell_type"] != "code":
-                    raise NotebookError("not_code", f"Cell {change.cell_id} of {self._path} is no code cell any more.")
+                    raise NotebookError("not_code", f"Cell {change.cell_id} of {self._path} is no longer a code cell.")
                 return self._replace(change, at, change.cell_id, cell)
             case RestoreCell():
                 check_cell(change.cell)
@@ -169,7 +169,7 @@ class _Planning:
         check_cell(change.cell)
         cell_id = change.cell.get("id") or self._free_id()
         if cell_id in self.order:
-            raise NotebookError("cell_exists", f"{self._path} has a cell with the id {cell_id!r} already.")
+            raise NotebookError("cell_exists", f"{self._path} already has a cell with the id {cell_id!r}.")
         at = self._index(change.place)
         cell = after_change(change, cell_id, None)
         self._put(at, cell_id, cell)
@@ -247,4 +247,4 @@ def _restored(cell: NbCell, cell_id: str, now: NbCell) -> NbCell:
 
 
 def _bad_cell(reason: str) -> NotebookError:
-    return NotebookError("bad_cell", f"This is no notebook cell: {reason}.")
+    return NotebookError("bad_cell", f"This is not a notebook cell: {reason}.")

@@ -114,8 +114,8 @@ def stale(path: str, cell_id: str, source: str) -> NotebookError:
 def read_only(path: str) -> NotebookError:
     return NotebookError(
         "not_saved",
-        f"{path} is read-only: what is changed in it could not be saved, so nothing was changed. Ask the user to make "
-        "the file writable and open it anew, or to save it under another name.",
+        f"{path} is read-only: changes could not be saved, so nothing was changed. Ask the user to make the file "
+        "writable and reopen it, or to save it under another name.",
     )
 
 

@@ -73,7 +73,7 @@ class CollaborationRooms:
             room_id = self._room_id(path)
             extension = self._extension()
             if room_id is None or extension is None:
-                raise NotebookError("no_room", f"{path} is in no room any more.")
+                raise NotebookError("no_room", f"{path} is no longer in a room.")
             room = extension.ywebsocket_server.rooms.get(room_id)
             document = await extension.get_document(room_id=room_id, copy=False) if room else None
             if document is not None and getattr(room, "ready", True) and not _is_loading(room):

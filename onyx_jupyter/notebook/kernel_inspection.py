@@ -112,11 +112,11 @@ async def _reply(
                 return answered
         if not await ensure_async(kernel.is_alive()):
             raise NotebookError(
-                "kernel_dead", "The kernel died, so its variables are lost. A restart brings a new one."
+                "kernel_dead", "The kernel died, so its variables are lost. Restarting it starts a new one."
             )
     raise NotebookError(
         "kernel_busy",
-        "The kernel is busy, and what runs in it lets nothing look at its variables. Ask again when it has ended.",
+        "The kernel is busy, and what runs in it blocks access to its variables. Ask again when it has finished.",
     )
 
 
@@ -140,7 +140,7 @@ def _answer(reply: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(text, str):
         failed = given or reply
         why = ": ".join(str(failed[key]) for key in ("ename", "evalue") if failed.get(key))
-        raise NotebookError("not_readable", f"The kernel could not look at its variables ({why or 'no answer'}).")
+        raise NotebookError("not_readable", f"The kernel could not inspect its variables ({why or 'no answer'}).")
     found: dict[str, Any] = json.loads(text)
     if "problem" in found:
         raise NotebookError(found["problem"], found["message"])
@@ -163,5 +163,5 @@ def _part(name: str) -> str:
 def _not_python(language: str) -> NotebookError:
     return NotebookError(
         "not_python",
-        f"The notebook's kernel speaks {language or 'another language'}: only Python's can be looked into.",
+        f"The notebook's kernel speaks {language or 'another language'}: only Python's can be inspected.",
     )

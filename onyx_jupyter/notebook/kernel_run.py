@@ -25,8 +25,8 @@ _PROGRESS_EVERY_S = 1.0
 _ELAPSED_EVERY_S = 5.0
 _LINE_CHARS = 100
 _NO_INPUT = (
-    "The code asked for input, and nobody can type where no front end runs it. Put the value into the code, or let the "
-    "user run the cell in JupyterLab."
+    "The code asked for input, which nobody can type here. Put the value in the code, or let the user run the cell in "
+    "JupyterLab."
 )
 
 # Keeps the tasks from being garbage-collected before they finish: the event loop alone doesn't.
@@ -199,8 +199,8 @@ class KernelRun:
         if not known or self._process_id() != self._process or not await ensure_async(self._kernel.is_alive()):
             raise NotebookError(
                 "kernel_died",
-                "The kernel died or was restarted while the cell ran, so its variables are lost. What it had put out "
-                "until then is kept.",
+                "The kernel died or was restarted while the cell ran, so its variables are lost. Its output up to "
+                "then is kept.",
             )
 
     async def _is_busy(self) -> bool:

@@ -73,7 +73,7 @@ class KernelService:
                     await answered
         except (RuntimeError, TimeoutError, OSError) as error:
             raise NotebookError(
-                "kernel_dead", f"The kernel of {path} did not come up again: {str(error) or 'it does not answer'}."
+                "kernel_dead", f"The kernel of {path} did not start again: {str(error) or 'it does not answer'}."
             ) from error
 
     async def is_one(self, path: str, other: str) -> bool:
@@ -106,7 +106,8 @@ class KernelService:
         )
         if session.status == "dead" or not alive:
             raise NotebookError(
-                "kernel_dead", f"The kernel of {path} has died, so its variables are lost. A restart brings a new one."
+                "kernel_dead",
+                f"The kernel of {path} has died, so its variables are lost. Restarting it starts a new one.",
             )
         return session
 

@@ -69,7 +69,7 @@ class NotebookFiles:
         model = await self._get(path, content=True)
         content = model.get("content")
         if model.get("type") != "notebook" or not isinstance(content, dict) or "cells" not in content:
-            raise NotebookError("not_notebook", f"{path} is no Jupyter notebook.")
+            raise NotebookError("not_notebook", f"{path} is not a Jupyter notebook.")
         file = NotebookFile(path, content, model.get("last_modified"))
         for cell, cell_id in zip(file.cells, self._ids(file), strict=True):
             cell["id"] = cell_id
@@ -107,7 +107,7 @@ class NotebookFiles:
                 if now.get("last_modified") == file.version:
                     await self._save(file)
                     return result
-        raise NotebookError("stale", f"{path} is being changed by somebody else at this moment. Read it again.")
+        raise NotebookError("stale", f"{path} is being changed by someone else right now. Read it again.")
 
     async def create(self, path: str, content: Mapping[str, Any]) -> None:
         """Creates a new file. Raises: NotebookError (exists, no_folder, not_saved)."""
@@ -116,7 +116,9 @@ class NotebookFiles:
                 raise NotebookError("exists", f"{path} exists already. Choose another name.")
             folder = path.rpartition("/")[0]
             if not await self._is_folder(folder):
-                raise NotebookError("no_folder", f"There is no folder {folder}. Make it first, or choose another one.")
+                raise NotebookError(
+                    "no_folder", f"There is no folder {folder}. Create it first, or choose another one."
+                )
             await self._save(NotebookFile(path, dict(content), None))
 
     def _lock(self, path: str) -> asyncio.Lock:

@@ -22,7 +22,7 @@ _ERRORS = 8
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*\s*$")
 _TYPES = {"markdown": "md"}
-MORE = "Ask with from and cells for a range (cells 41–80: from 41, cells 40), or with heading."
+MORE = "Use from and cells for a range (cells 41–80: from 41, cells 40), or heading."
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class Job(asyncio.SubprocessProtocol):
             )
         except (UnicodeEncodeError, ValueError) as error:  # a lone surrogate or a NUL, which no shell accepts
             job._forget()
-            raise InvalidArguments(f"`command` holds a character that no shell takes: {error}.") from error
+            raise InvalidArguments(f"`command` contains a character that no shell accepts: {error}.") from error
         except OSError as error:
             job._forget()
             raise ToolError(f"The command could not be started in {setting.cwd}: {error.strerror or error}.") from error
@@ -164,7 +164,7 @@ class Job(asyncio.SubprocessProtocol):
         try:
             pipe.write(text.encode())
         except (UnicodeEncodeError, OSError) as error:
-            raise ToolError(f"The process takes no such input: {error}.") from error
+            raise ToolError(f"The process does not accept this input: {error}.") from error
 
     def close_input(self) -> None:
         """Closes its input, like Ctrl-D."""
@@ -230,7 +230,7 @@ class Job(asyncio.SubprocessProtocol):
     def _input(self) -> asyncio.WriteTransport:
         pipe = self._transport.get_pipe_transport(0) if self._transport is not None else None
         if not isinstance(pipe, asyncio.WriteTransport) or pipe.is_closing() or self.exited.is_set():
-            raise ToolError("The process takes no input any more.")
+            raise ToolError("The process no longer accepts input.")
         return pipe
 
     def _end_soon(self) -> asyncio.Task[None]:

@@ -44,7 +44,7 @@ class RunProcesses:
         job = self._background.get(job_id)
         if job is None:
             known = ", ".join(self._background) or "none"
-            raise ToolError(f"There is no process {job_id!r} in this turn. There are: {known}.").in_own_words()
+            raise ToolError(f"There is no process {job_id!r} in this turn. Processes: {known}.").in_own_words()
         return job
 
     async def start(

@@ -79,7 +79,7 @@ class HybridSearch:
 
 def _note(missing: str | None, selection: Selection, min_score: float) -> str | None:
     below = (
-        f"Nothing reaches the score of {min_score:g}; these hold words of the question." if selection.below else None
+        f"Nothing reaches the score of {min_score:g}; these contain words of the question." if selection.below else None
     )
     return " ".join(part for part in (missing, below) if part) or None
 

@@ -21,7 +21,7 @@ from onyx_jupyter.toolsets.run_tools import GatheredTools
 from onyx_jupyter.toolsets.tool import Tool
 
 MODE_NOTE = "mode"
-_ONLY_READS = "the user chose Ask mode, which has only tools that read. Say what you would do instead of doing it."
+_ONLY_READS = "the user chose Ask mode, which only has tools that read. Say what you would do instead of doing it."
 _FOR_THIS = "[Onyx] For this you also have:"
 _FROM_HERE = {
     "ask": "From here on in Ask mode: nothing more is changed or run.",

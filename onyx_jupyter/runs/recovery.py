@@ -40,12 +40,12 @@ log = logging.getLogger(__name__)
 ASKED_AGAIN_S = 5.0
 
 CUT_OFF = ToolResult(
-    "The server stopped during this call. It may have been done in part; look before you repeat.",
+    "The server stopped during this call. It may be partly done; check before you repeat it.",
     ok=False,
     origin="own",
 )
 TOO_LATE = ToolResult("Denied: nobody answered in time.", ok=False, origin="own")
-WAITED_FOR_BY_NOBODY = ToolResult("Not done: the run that waits for this one was cut off.", ok=False, origin="own")
+WAITED_FOR_BY_NOBODY = ToolResult("Not done: the run waiting for this one was interrupted.", ok=False, origin="own")
 NO_ANSWER = ToolResult(SILENCE, ok=False, origin="own")
 
 Waiting = ApprovalRequested | QuestionAsked

@@ -77,7 +77,7 @@ def plain_url(url: str) -> Target:
     if len(url) > MAX_URL_CHARS:
         raise AddressNotAllowed(f"The URL is longer than {MAX_URL_CHARS} characters.")
     if _FORBIDDEN.search(url):
-        raise AddressNotAllowed("The URL holds a space, a backslash or a control character. Encode it (%20).")
+        raise AddressNotAllowed("The URL contains a space, a backslash or a control character. Encode it (%20).")
     try:
         parts = urlsplit(url)
         scheme, host, port = parts.scheme, parts.hostname or "", parts.port
@@ -88,7 +88,7 @@ def plain_url(url: str) -> Target:
     if scheme not in PORTS:
         raise AddressNotAllowed("Only http:// and https:// URLs can be reached. Write the whole URL.")
     if "@" in parts.netloc:
-        raise AddressNotAllowed("A URL with a user name or password in it is not used. Leave out what is before @.")
+        raise AddressNotAllowed("A URL must not contain a user name or password. Leave out what is before @.")
     if port == 0:
         raise AddressNotAllowed("Port 0 cannot be reached.")
     return Target(scheme, _plain_host(host), port or PORTS[scheme], path)
@@ -204,7 +204,7 @@ def _plain_ipv6(host: str) -> str:
     except ValueError as error:
         raise AddressNotAllowed("The URL's host is no valid IPv6 address.") from error
     if address.scope_id is not None:
-        raise AddressNotAllowed("An IPv6 address with a zone (%) is not reached.")
+        raise AddressNotAllowed("An IPv6 address with a zone (%) cannot be used.")
     return str(address)
 
 

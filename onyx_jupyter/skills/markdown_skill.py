@@ -80,17 +80,17 @@ def read_file(skill: Skill, name: str) -> str:
     """The text of one of the skill's files, unchanged since it was hashed. Raises: SkillProblem."""
     if name not in skill.hashes:
         known = ", ".join(skill.hashes)
-        raise SkillProblem(f"There is no file {name!r} in the folder of {skill.name}. There are: {known}.")
+        raise SkillProblem(f"There is no file {name!r} in the folder of {skill.name}. Files: {known}.")
     try:
         content = read_regular(skill.folder / name, MAX_FOLDER_BYTES)
     except OSError as error:
         raise SkillProblem(f"{name} cannot be read: {error.strerror or error}.") from error
     if hashlib.sha256(content).hexdigest() != skill.hashes[name]:
-        raise SkillProblem(f"{name} was changed at this very moment. Read it again.")
+        raise SkillProblem(f"{name} was just changed. Read it again.")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise SkillProblem(f"{name} is no text: {len(content)} bytes.") from error
+        raise SkillProblem(f"{name} is not text: {len(content)} bytes.") from error
 
 
 def _walk(folder: Path) -> Iterator[Path]:

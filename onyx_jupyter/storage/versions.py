@@ -135,7 +135,7 @@ class VersionStore:
         """That version's content. Raises: NotFound, StorageError if it is damaged."""
         found = next((version for version in self.history(file) if version.number == number), None)
         if found is None:
-            raise NotFound(f"There is no version {number} of {file.path}.", hint="List the versions that there are.")
+            raise NotFound(f"There is no version {number} of {file.path}.", hint="List the versions first.")
         if not found.checksum:
             raise NotFound(f"{file.path} was deleted in version {number}, so it has no content.")
         place = self._place(found.checksum)

@@ -96,7 +96,7 @@ def _with_nearest(error: ToolError, right: ToolCall, tools: ToolRegistry) -> Too
     except InvalidArguments as problems:
         wrong = problems.wrong
     nearest = written_out(right.name, right.arguments, tool.schema(), wrong)
-    return InvalidArguments(f"{error} The nearest right call: {nearest}")
+    return InvalidArguments(f"{error} The nearest valid call: {nearest}")
 
 
 def _properties(name: str, tools: ToolRegistry) -> Mapping[str, Any]:

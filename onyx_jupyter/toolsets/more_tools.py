@@ -26,8 +26,8 @@ MORE_TOOLS = "more_tools"
 
 
 class MoreToolsArguments(Arguments):
-    tool: str = Field(description="A tool or a family of them.")
-    arguments: dict[str, Any] | None = Field(default=None, description="Runs the tool; left out: explains it.")
+    tool: str = Field(description="A tool or a family.")
+    arguments: dict[str, Any] | None = Field(default=None, description="Runs the tool; omit to have it explained.")
 
 
 def more_tools(deferred: Sequence[Tool[Any]], *, few: bool = False) -> Tool[MoreToolsArguments]:
@@ -49,7 +49,7 @@ def more_tools(deferred: Sequence[Tool[Any]], *, few: bool = False) -> Tool[More
             names = [name for tool in deferred for name in (tool.name, tool.family)]
             close = difflib.get_close_matches(arguments.tool, names, n=1) or sorted(set(names))
             raise ToolError(
-                f"There is no further tool {arguments.tool!r}. Perhaps {' or '.join(close)}?"
+                f"There is no other tool {arguments.tool!r}. Did you mean {' or '.join(close)}?"
             ).in_own_words()
         if few:
             return ToolResult("\n".join(tool.definition().in_one_line for tool in wanted), origin="own")
@@ -72,7 +72,7 @@ def _all_names(deferred: Sequence[Tool[Any]]) -> str:
         families.setdefault(one.family or one.name, []).append(f"{one.name} {one.at_a_glance}".strip())
     named = "; ".join(f"{family}: {', '.join(names)}" for family, names in families.items())
     which = f" {named}." if named else ""
-    return f"Further tools, seldom needed.{which} First explain, or run one whose arguments stand here."
+    return f"More tools, rarely needed.{which} Have one explained first, unless its arguments are listed here."
 
 
 def _families_alone(deferred: Sequence[Tool[Any]]) -> str:

@@ -80,20 +80,20 @@ class ToolRegistry:
         tool = self.get(call.name)
         if call.malformed is not None:
             shown = call.malformed[:_MALFORMED_SHOWN]
-            again = "Send the call again as one, in smaller pieces where it was cut off."
+            again = "Send the call again with one, in smaller pieces if it was cut off."
             raise InvalidArguments(f"The arguments are not a JSON object: {shown!r}. {again}")
         arguments = tool.check(call.arguments)
         for name in tool.also(arguments):
             if name not in self._tools:
                 why = self._left_out.get(name, "it is not among your tools.")
-                raise InvalidArguments(f"This call would do the work of {name}, too, which cannot be used now: {why}")
+                raise InvalidArguments(f"This call would also do the work of {name}, which cannot be used now: {why}")
         return tool, arguments
 
     def _suggestion(self, name: str) -> str:
         close = difflib.get_close_matches(name, self._tools, n=3, cutoff=0.5)
         if close:
             return f"Did you mean {' or '.join(close)}?"
-        return f"There are: {', '.join(self._tools) or 'none'}."
+        return f"Available: {', '.join(self._tools) or 'none'}."
 
 
 def failed(tool_name: str, error: Exception) -> ToolResult:
@@ -103,7 +103,7 @@ def failed(tool_name: str, error: Exception) -> ToolResult:
     """
     ours = error if isinstance(error, OnyxError) else None
     head = f"{tool_name} failed ({ours.code if ours else type(error).__name__}): "
-    message = str(error) or "no further message"
+    message = str(error) or "no details"
     hint = ours.hint if ours else None
     tail = f" {hint}" if hint and hint not in message else ""
     origin: Origin = "own" if ours and ours.own_words else "outside"

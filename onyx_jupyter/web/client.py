@@ -121,7 +121,7 @@ class WebClient:
             except (AddressNotAllowed, ValueError) as error:
                 reason = str(error) if isinstance(error, AddressNotAllowed) else "It cannot be read."
                 raise AddressNotAllowed(
-                    f"{target.host} leads on to an address that is not reached. {reason}"
+                    f"{target.host} redirects to an address that is not allowed. {reason}"
                 ) from error
             if following.origin != target.origin:
                 headers = {name: value for name, value in headers.items() if name in _KEPT_ELSEWHERE}
@@ -149,7 +149,7 @@ class WebClient:
                             f"{target.host}:{target.port} could not be reached: {_reason(error)}."
                         ) from error
                 except httpx.HTTPError as error:  # its message may come from the server
-                    raise ToolError(f"{target.host} gave no valid answer ({type(error).__name__}).") from error
+                    raise ToolError(f"{target.host} sent no valid response ({type(error).__name__}).") from error
         raise ToolError(f"{target.host} has no address.")
 
 
@@ -192,14 +192,14 @@ async def _read(response: httpx.Response, target: Target, max_bytes: int) -> tup
     encodings = [name.strip().lower() for name in response.headers.get("content-encoding", "").split(",")]
     encodings = [name for name in encodings if name not in ("", "identity")]
     if len(encodings) > 1 or any(name not in _ENCODINGS for name in encodings):
-        raise ToolError(f"{target.host} packed its answer in a way that was not asked for and is not read.")
+        raise ToolError(f"{target.host} compressed its response in a way that was not requested and cannot be read.")
     unpack = _Unpacking(_ENCODINGS[encodings[0]]) if encodings else None
     body = bytearray()
     async for chunk in response.aiter_raw():
         try:
             body += unpack.feed(chunk, max_bytes + 1 - len(body)) if unpack else chunk
         except zlib.error as error:
-            raise ToolError(f"{target.host} sent a damaged answer: it cannot be unpacked.") from error
+            raise ToolError(f"{target.host} sent a damaged response: it cannot be decompressed.") from error
         if len(body) > max_bytes:
             return bytes(body[:max_bytes]), True
     return bytes(body), False

@@ -12,7 +12,7 @@ TEXT_TYPES = re.compile(
     r"|application/(?:x-ndjson|jsonl|x-ipynb\+json|x-www-form-urlencoded|graphql|x-tex|x-latex)|image/svg\+xml"
 )
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
-_NO_TEXT = "(The page has no text of its own; it may be made by a script.)"
+_NO_TEXT = "(The page has no text of its own; a script may create it.)"
 
 
 def is_html(answer: WebAnswer) -> bool:

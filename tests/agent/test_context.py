@@ -162,7 +162,7 @@ async def test_the_second_try_is_told_what_the_first_one_lost(tmp_path):
     await transcript.append_assistant("old", LONG * 7, (), None, {})
     await house.run(key, LONG)
     first, second = side_requests(house)
-    assert "3f2a91b7" in first.messages[0].content.split("exactly as here")[1]
+    assert "3f2a91b7" in first.messages[0].content.split("exactly as written")[1]
     assert "These are missing: 3f2a91b7, notebooks/penguins.ipynb" in second.messages[0].content
     assert kinds(house, key) == ["compaction"]
     assert "3f2a91b7" in asked(house)[-1].messages[0].content

@@ -421,8 +421,8 @@ async def test_after_a_failed_call_an_empty_answer_is_asked_for_again_with_a_hin
     assert (name, data["text"]) == ("chat.final", "It does not work.")
     hinted = house.model.requests[2].messages
     assert hinted[:-1] == house.model.requests[1].messages
-    assert "answered nothing" in hinted[-1].content
-    assert "answered nothing" not in house.file(key).read_text()
+    assert "your answer was empty" in hinted[-1].content
+    assert "your answer was empty" not in house.file(key).read_text()
     assert [line["content"] for line in house.lines(key) if line["role"] == "assistant"] == ["", "It does not work."]
     await house.close()
 

@@ -89,7 +89,7 @@ async def test_a_tool_that_never_ends_is_stopped_and_every_call_is_paired(tmp_pa
     assert house.of("exec.approval_request") == []
     results = list(house.results(key).values())
     assert len(results) == 3
-    assert all("may have been done in part" in line["content"] for line in results)
+    assert all("may be partly done" in line["content"] for line in results)
     await house.close()
 
 

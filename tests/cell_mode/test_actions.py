@@ -83,7 +83,7 @@ def test_a_fact_is_forgotten_by_the_words_that_count() -> None:
 def test_what_is_no_fact_is_taken_out_of_the_note_that_has_it() -> None:
     request = "Forget that my favourite colour is blue."
     _, call = first(request)
-    text, call = said(request, call, "forget failed (tool): There is no fact with …", "failed")
+    text, call = said(request, call, "forget failed (tool): No fact matches …", "failed")
     assert (text, call) == ("", ToolCall("", "memory_search", {"query": "my favourite colour is blue", "limit": 5}))
     line = "- 14:02 My favourite colour is blue."
     result = found(("MEMORY.md", "- Likes blue cars"), ("memory/2026-11-20.md", f"# Notes\n{line}"))

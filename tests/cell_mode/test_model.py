@@ -301,10 +301,10 @@ def test_in_the_notebook_that_was_made_the_turn_goes_on() -> None:
 
 
 def test_where_none_could_be_made_the_cell_is_shown_with_the_reason() -> None:
-    taken = (create("print(1)"), "notebook_create failed (tool): Untitled.ipynb is there already.", "failed")
+    taken = (create("print(1)"), "notebook_create failed (tool): Untitled.ipynb already exists.", "failed")
     said, call, _ = step(Scripted(), asked("What is the mean fee?", taken), NOWHERE)
     assert call is None
-    assert "is there already" in said
+    assert "already exists" in said
     assert "```python\nprint(1)\n```" in said
 
 

@@ -101,8 +101,8 @@ async def test_an_error_is_the_cell_with_its_traceback_and_no_other_output(desk:
     assert "df['month']\n--- error:\nKeyError Traceback\n----> 1" in sent["text"]
     assert "forty-two" not in sent["text"]
     gone = await desk.one(type="error", path="plot.ipynb", cellId="c2")
-    assert gone["problem"] == "Cell c2 has no error any more."
-    assert gone["text"] == "[Not sent: Cell c2 has no error any more.]"
+    assert gone["problem"] == "Cell c2 no longer has an error."
+    assert gone["text"] == "[Not sent: Cell c2 no longer has an error.]"
 
 
 async def test_a_notebook_is_read_once_for_all_of_its_cells(desk: Desk) -> None:
@@ -158,7 +158,7 @@ async def test_what_is_no_text_is_described_and_a_table_shows_how_it_begins(desk
     (desk.root / "table.csv").write_text("species,mass\n" + "".join(f'"a, {n}",{n}\n' for n in range(100_000)))
     (desk.root / "folder").mkdir()
     (desk.root / "folder" / "b.txt").touch()
-    assert "[PNG picture, 2.0 kB. The tool read shows it.]" in (await desk.one(type="file", path="picture.png"))["text"]
+    assert "[PNG picture, 2.0 kB. Use read to see it.]" in (await desk.one(type="file", path="picture.png"))["text"]
     parquet = await desk.one(type="file", path="frame.parquet")
     assert "[Parquet table, 3.0 MB. Load it with code.]" in parquet["text"]
     table = (await desk.one(type="file", path="table.csv"))["text"]
@@ -177,7 +177,7 @@ async def test_big_things_are_cut_with_a_note_and_small_ones_stay_whole(desk: De
     items = [{"type": "file", "path": f"{name}.txt"} for name in ("a", "small", "b", "c", "d")]
     sent = await desk.context.resolve(items, desk.paths)
     assert "\nwhole\n" in sent[1]["text"]
-    assert all("only the beginning: the file has 1.0 MB" in item["text"] for item in sent if item is not sent[1])
+    assert all("only the beginning: the file is 1.0 MB" in item["text"] for item in sent if item is not sent[1])
     assert sum(len(item["text"]) for item in sent) < TOTAL_CHARS + 2_000
     light = await desk.context.resolve(items, desk.paths, light=True)
     assert sum(len(item["text"]) for item in light) < LIGHT_TOTAL_CHARS + 1_000
@@ -191,7 +191,7 @@ async def test_secrets_stay_behind(desk: Desk) -> None:
 
 async def test_a_variable_is_summarised_and_where_there_is_no_kernel_it_says_so(desk: Desk, tmp_path: Path) -> None:
     sent = await desk.one(type="variable", path="plot.ipynb", name="df")
-    assert sent["problem"] == "The variables of plot.ipynb cannot be looked at from here."
+    assert sent["problem"] == "The variables of plot.ipynb cannot be read from here."
 
     class Seen:
         async def inspect(self, path: str, name: str) -> Inspection:

@@ -46,11 +46,11 @@ def test_a_new_skill_is_shown_and_trusted_by_a_yes_and_a_changed_one_shows_what_
     assert overflowing(sidebar) == []
     sidebar.hook("approve-once").click()
     sidebar.wait_for_end()
-    assert tool_results(stage.asked[-1])[-1].startswith("count-lines ended well.\n6\n")
+    assert tool_results(stage.asked[-1])[-1].startswith("count-lines succeeded.\n6\n")
 
     path.write_text(path.read_text().replace("* times", "* times + 1"))
     sidebar.ask("Again")
     expect(card.locator("[data-onyx=diff]")).to_contain_text("* times + 1")
     sidebar.hook("approve-once").click()
     sidebar.wait_for_end()
-    assert tool_results(stage.asked[-1])[-1].startswith("count-lines ended well.\n7\n")
+    assert tool_results(stage.asked[-1])[-1].startswith("count-lines succeeded.\n7\n")

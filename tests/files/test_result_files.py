@@ -61,7 +61,7 @@ async def test_what_is_too_long_keeps_head_and_tail_and_the_whole_can_be_read(ma
     assert fitted.output.startswith("line 1\nline 2\n")
     assert fitted.output.endswith("\nline 1999\nline 2000")
     assert (fitted.ok, fitted.exit_code, fitted.truncated) == (False, 3, True)
-    assert "The whole is in onyx:results/01SESSION/c1.txt" in fitted.output
+    assert "The full text is in onyx:results/01SESSION/c1.txt" in fitted.output
     left_out = int(fitted.output.partition("[… ")[2].partition(" ")[0])
     head, _, tail = fitted.output.partition("\n[… ")
     assert left_out == len(text) - len(head) - len(tail.partition("…]\n")[2])
@@ -86,7 +86,7 @@ async def test_where_it_cannot_be_kept_the_model_is_told_and_the_call_is_done(ma
     (context.workspace / "results").write_text("in the way")
     fitted = await files(context).fit("c1", ToolResult("x" * 3_000))
     assert fitted.kept_in is None
-    assert "It could not be kept in a file." in fitted.output
+    assert "It could not be saved to a file." in fitted.output
     assert len(fitted.output) <= 2_000
 
 
@@ -129,7 +129,7 @@ async def test_a_commands_whole_output_is_kept_while_less_of_it_stays_in_memory(
     fitted = await kept.fit("c", result)
     assert len(fitted.output) <= 2_000
     assert fitted.output.endswith("20000\nexit code 0")
-    assert "The middle is left out here. The whole is in onyx:results/01SESSION/c.txt" in fitted.output
+    assert "The middle is left out here. The full text is in onyx:results/01SESSION/c.txt" in fitted.output
     assert await read_all(context, "onyx:results/01SESSION/c.txt") == "\n".join(map(str, range(1, 20_001)))
 
 

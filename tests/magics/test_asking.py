@@ -178,7 +178,7 @@ def test_a_cell_of_the_notebook_that_asks_cannot_be_run_and_the_model_is_told(ke
     ran = kernel.run("%onyx Run the first cell")
     assert ran.status == "ok"
     assert ran.markdown.endswith("Run it yourself, please.")
-    assert "its kernel waits for your answer" in tool_results(stage.asked[1])[-1]
+    assert "its kernel is waiting for your answer" in tool_results(stage.asked[1])[-1]
 
 
 def test_the_token_is_in_no_address_and_no_log(kernel: Cells, stage: Stage, lab: LabServer) -> None:

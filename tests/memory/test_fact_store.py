@@ -114,7 +114,7 @@ async def test_a_fact_can_be_said_to_replace_another_one(place: Place) -> None:
     await place.facts.remember("Works in Oslo", "work")
     kept = await place.facts.remember("Has moved to Bergen", replaces="f1")
     assert (kept.outcome, kept.fact.category) == ("changed", "work")
-    with pytest.raises(ToolError, match="no fact 'f1' that could be replaced"):
+    with pytest.raises(ToolError, match="no fact 'f1' to replace"):
         await place.facts.remember("Has moved to Rome", replaces="f1")
     assert await place.texts() == ["Has moved to Bergen"]
 
@@ -124,7 +124,7 @@ async def test_a_word_more_changes_a_fact_and_nobody_who_was_not_asked_may_end_i
     await place.facts.remember("users may delete the data")
     before = place.file.read_bytes()
     assert (await place.facts.foreseen("nobody may delete the data")).outcome == "changed"
-    with pytest.raises(ToolError, match="f1 “users may delete the data” would end with it, and nobody was asked"):
+    with pytest.raises(ToolError, match="f1 “users may delete the data” would end with it, and the user was not asked"):
         await place.facts.remember("nobody may delete the data", may_end=())
     assert place.file.read_bytes() == before
     await place.facts.remember("nobody may delete the data", may_end=["f1"])

@@ -166,9 +166,9 @@ async def test_a_file_has_one_history_however_it_is_named(room: Room, path: str)
 
 async def test_no_copy_is_kept_of_what_is_no_memory_file(room: Room, tmp_path: Path) -> None:
     (room.file.parent / "secret.env").write_text("KEY=1")
-    with pytest.raises(ToolError, match="no memory file"):
+    with pytest.raises(ToolError, match="not a memory file"):
         await room.memory.content("secret.env")
-    with pytest.raises(ToolError, match="no memory file"):
+    with pytest.raises(ToolError, match="not a memory file"):
         await asyncio.to_thread(room.memory.note_outside_change, "onyx:secret.env")
     assert not (tmp_path / "versions").exists()
 

@@ -124,7 +124,7 @@ async def test_what_is_not_there_or_not_memory_is_said(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("x")
     (tmp_path / "secret.txt").write_text("x")
     memory = memory_of(tmp_path)
-    with pytest.raises(ToolError, match=r"There are: MEMORY\.md"):
+    with pytest.raises(ToolError, match=r"Available: MEMORY\.md"):
         await memory.read("USER.md")
     with pytest.raises(ToolError, match="Markdown"):
         await memory.read("secret.txt")

@@ -172,7 +172,7 @@ async def test_nothing_outside_is_replaced(tmp_path: Path, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["notes.txt", "skills/x.md", ".hidden.md", "memory/deeper/x.md"])
 async def test_what_is_no_memory_file_is_not_replaced(tmp_path: Path, path: str) -> None:
-    with pytest.raises(ToolError, match="no memory file"):
+    with pytest.raises(ToolError, match="not a memory file"):
         await memory_of(tmp_path).replace(path, "x", based_on=NO_FILE, author="user")
 
 
@@ -193,7 +193,7 @@ def test_every_file_is_listed_with_what_keeps_it_from_being_read(tmp_path: Path)
     found = {file.path: (file.size_bytes, file.problem) for file in memory.folder.files()}
     assert found == {
         "MEMORY.md": (3, None),
-        "inside.md": (0, "It is a link to what is no memory file."),
+        "inside.md": (0, "It is a link to something that is not a memory file."),
         "loop.md": (0, "It is a link that leads out of the memory folder or in a circle."),
         "memory/2026-01-01.md": (1, None),
         "nowhere.md": (0, "It is a broken link."),

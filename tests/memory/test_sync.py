@@ -262,7 +262,7 @@ def of_100_megabytes(file: Path) -> None:
 def unreadable(desk: Desk) -> Mapping[str, Callable[[Path], object]]:
     return {
         "is not UTF-8 text": lambda file: file.write_bytes(b"caf\xe9"),
-        "it holds NUL characters": lambda file: file.write_bytes(b"a\0b"),
+        "it contains NUL characters": lambda file: file.write_bytes(b"a\0b"),
         "is too large for a memory file": of_100_megabytes,
         "is too long for a memory file (1,000,000 lines)": lambda file: file.write_bytes(b"\n" * 1_000_000),
         "in a circle": lambda file: file.symlink_to(file.name),

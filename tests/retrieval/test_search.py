@@ -115,7 +115,7 @@ async def test_where_nothing_is_relevant_enough_what_holds_the_words_is_given_an
     unlike = a_candidate("b.md", "two", similarity=0.15)
     answer = await search_of(Scripted(weak, unlike)).search("one", min_score=0.9)
     assert names(answer) == ["a.md"]
-    assert answer.note == "Nothing reaches the score of 0.9; these hold words of the question."
+    assert answer.note == "Nothing reaches the score of 0.9; these contain words of the question."
     good = a_candidate("c.md", "three", similarity=0.95, words=20.0)
     answer = await search_of(Scripted(weak, unlike, good)).search("one", min_score=0.8)
     assert (names(answer), answer.note) == (["c.md"], None)

@@ -55,7 +55,7 @@ async def test_where_the_other_is_denied_it_is_refused_unasked(tmp_path):
     await until(lambda: made.of("tool.finished"))
     (finished,) = made.of("tool.finished")
     assert not finished["ok"]
-    assert "would do the work of exec, too, which cannot be used here" in finished["output"]
+    assert "would also do the work of exec, which cannot be used here" in finished["output"]
     assert tool.done == []
     assert made.of("exec.approval_request") == []
     await made.close()

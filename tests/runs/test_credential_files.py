@@ -84,7 +84,7 @@ async def test_a_search_leaves_them_out_and_says_so_and_asks_where_one_is_named(
     found, asked = house.results(key).values()
     assert "app/notes.md:1:" in found["content"]
     assert (
-        "Left out: 1 file that holds credentials (app/lab.pem). To look into one, use read, which asks."
+        "Skipped: 1 file that holds credentials (app/lab.pem). To see one, use read, which asks the user."
         in (found["content"])
     )
     assert asked["meta"]["status"] == "denied"

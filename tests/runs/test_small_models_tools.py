@@ -96,7 +96,7 @@ async def test_a_family_is_told_behind_the_message_that_asks_for_it_and_its_tool
     request = small.requests[0]
     content = request.messages[0].content
     assert content.startswith("Which files are here?\n\n[Onyx] For this you also have:\n- read(path, ")
-    assert "- list(path?): Lists a folder: its folders first, then its files with their sizes." in content
+    assert "- list(path?): Lists a folder: subfolders first, then files with their sizes." in content
     actions = json_action_call(request).response_format["json_schema"]["schema"]["anyOf"]
     assert {"read", "write", "edit", "list", "search"} < {one["properties"]["name"]["const"] for one in actions}
     assert told(request) == FIRST

@@ -51,7 +51,7 @@ async def test_a_cell_of_the_notebook_that_asks_is_not_run_and_nobody_is_asked(c
     assert (await client.end(run_id))[1]["text"] == "Then not."
     finished = await client.event("tool.finished")
     assert finished["ok"] is False
-    assert "its kernel waits for your answer" in finished["output"]
+    assert "its kernel is waiting for your answer" in finished["output"]
     assert client.events("exec.approval_request") == []
     assert "asked from a cell of mine.ipynb" in replies.requests[0].last_user_text
     entries = (await client.ask("chat.history", sessionKey=key))["messages"]
@@ -87,8 +87,8 @@ async def test_a_cell_of_another_notebook_on_the_kernel_that_asks_is_not_run(
     sent = await client.ask("chat.send", sessionKey=key, message="Run it", fromKernel={"kernelId": kernel_id})
     assert (await client.end(sent["runId"]))[1]["text"] == "Then not."
     outputs = [finished["output"] for finished in client.events("tool.finished")]
-    assert all("waits for your answer" in output for output in outputs)
-    assert "a cell of mine.ipynb, and its kernel, in which beside.ipynb runs too, waits" in outputs[0]
+    assert all("is waiting for your answer" in output for output in outputs)
+    assert "a cell of mine.ipynb, and its kernel, in which beside.ipynb runs too, is waiting" in outputs[0]
     assert len(outputs) == 3
     assert client.events("exec.approval_request") == []
 

@@ -403,7 +403,7 @@ async def test_what_is_too_long_for_the_model_is_kept_and_read_back(connect, rep
     assert len(counted) <= 16_000
     assert counted.startswith("1\n2\n3\n")
     assert counted.endswith("exit code 0")
-    assert f"The whole is in {path}" in counted
+    assert f"The full text is in {path}" in counted
     assert "4000\t4000\n4001\t4001\n" in read
     assert f"{path}:5555:5555" in found
     assert any("4000\\t4000\\n4001" in json.dumps(message) for message in replies.requests[-1].body["messages"])

@@ -69,7 +69,7 @@ async def test_a_notebook_that_is_there_is_not_made_anew_and_what_is_gone_is_sai
     run = (await client.ask("chat.send", sessionKey=key, message="Go", mode="auto"))["runId"]
     assert (await client.end(run))[0] == "chat.final"
     made, found, listed = results(replies)
-    assert "is there already" in made
+    assert "already exists" in made
     assert "notebook_find failed (not_notebook)" in found
     assert listed == PATH
     assert (jp_root_dir / PATH).read_text() == "mine"

@@ -125,7 +125,7 @@ async def test_what_is_in_doubt_is_refused_with_the_nearest_call(
 ) -> None:
     with pytest.raises(InvalidArguments) as caught:
         await meant(desk, name, **arguments)
-    assert " The nearest right call: " in str(caught.value)
+    assert " The nearest valid call: " in str(caught.value)
     assert nearest in str(caught.value)
 
 
@@ -147,7 +147,7 @@ async def test_a_number_is_not_taken_once_the_cells_have_changed_places(desk: De
     await desk.run("notebook_outline", path=PATH)
     assert (await meant(desk, RUN, path=PATH, cellId="2")).call.arguments["cellId"] == "l"
     desk.tab.notebooks[PATH].insert(0, tab_cell("new", "import shutil"))
-    with pytest.raises(InvalidArguments, match="Cell 2 is t now"):
+    with pytest.raises(InvalidArguments, match="Cell 2 is now t"):
         await meant(desk, RUN, path=PATH, cellId="2")
     assert (await meant(desk, "notebook_read", path=PATH, cellIds=["2"])).call.arguments["cellIds"] == ["t"]
     assert (await meant(desk, RUN, path=PATH, cellId="last")).call.arguments["cellId"] == "p"

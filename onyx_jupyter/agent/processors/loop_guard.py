@@ -64,8 +64,8 @@ class LoopGuard(Processor):
 def _warning(repetition: Repetition) -> str:
     how = {"in a row": " in a row", "in turn": f" in turn with {_named(repetition.other)}", "in between": ""}
     return (
-        f"{_WARNING}{repetition.count} times{how[repetition.pattern]}, and its result stays the same. That leads "
-        "nowhere: go another way, or say what keeps you from going on. Repeat it further and this answer ends."
+        f"{_WARNING}{repetition.count} times{how[repetition.pattern]}, and its result stays the same. Try something "
+        "else, or say what prevents you from continuing. If you repeat it further, this answer ends."
     )
 
 

@@ -44,7 +44,7 @@ async def _write_preview(arguments: WriteArguments, context: ToolContext) -> Too
     name="write",
     activity=Activity("write_file", "path", "path", opens=("file",)),
     arguments=WriteArguments,
-    description="Writes a whole file, new or in place of the old one; makes missing folders. Use edit for a part.",
+    description="Writes a whole file, new or replacing the old one; creates missing folders. Use edit for a part.",
     risk="write",
     family="fs",
     preview=_write_preview,
@@ -69,8 +69,8 @@ async def _edit_preview(arguments: EditArguments, context: ToolContext) -> ToolP
     activity=Activity("edit_file", "path", "path", opens=("file",)),
     arguments=EditArguments,
     description=(
-        "Replaces one passage of a text file. oldText must be exact (without the line numbers of read) and stand "
-        "there once. Line ends and encoding are kept."
+        "Replaces one passage of a text file. oldText must be exact (without read's line numbers) and occur once. "
+        "Line endings and encoding are kept."
     ),
     risk="write",
     family="fs",
@@ -144,7 +144,7 @@ def _edit(arguments: EditArguments, context: ToolContext) -> ToolResult:
     edit = _plan(arguments, context)
     _store(arguments.path, edit.real, edit.data, edit.state, context)
     lines = f"line {edit.first_line}" + (f" to {edit.last_line}" if edit.last_line != edit.first_line else "")
-    return ToolResult(f"Edited {context.paths.shown(edit.real)}: the new text stands in {lines}.", origin="own")
+    return ToolResult(f"Edited {context.paths.shown(edit.real)}: the new text is in {lines}.", origin="own")
 
 
 def _plan(arguments: EditArguments, context: ToolContext) -> _Edit:
@@ -158,7 +158,7 @@ def _plan(arguments: EditArguments, context: ToolContext) -> _Edit:
     except NoUniqueMatch as error:
         if holds_credentials(arguments.path, real):  # the error would show contents that need an approval to read
             raise NoUniqueMatch(
-                "oldText does not stand there exactly once. Read the file first, which asks."
+                "oldText does not occur exactly once. Read the file first, which asks the user."
             ) from error
         raise
     return _Edit(
@@ -205,7 +205,7 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidArguments("`content` holds half of a surrogate pair, which no file can hold.") from error
+        raise InvalidArguments("`content` contains half of a surrogate pair, which no file can store.") from error
 
 
 def _changed_ends(old: str, new: str) -> str:

@@ -30,8 +30,8 @@ _NOTE_CHARS = 500
 class ReadArguments(Arguments):
     path: str = Field(min_length=1, description=PATH)
     from_: int | None = Field(default=None, ge=1, alias="from", description="First line, counted from 1.")
-    lines: int | None = Field(default=None, ge=1, description="How many lines; as many as fit if left out.")
-    column: int | None = Field(default=None, ge=1, description="For a very long line: the character to begin at.")
+    lines: int | None = Field(default=None, ge=1, description="How many lines; default: as many as fit.")
+    column: int | None = Field(default=None, ge=1, description="For a very long line: the character to start at.")
 
 
 async def _read_preview(arguments: ReadArguments, context: ToolContext) -> ToolPreview:
@@ -47,7 +47,7 @@ async def _read_risk_here(arguments: ReadArguments, context: ToolContext) -> Ris
     activity=Activity("read_file", "path", "path", opens=("file",)),
     arguments=ReadArguments,
     description=(
-        "Reads a file: each line behind its number and a tab. Long files come in pages; go on with `from`. Pictures "
+        "Reads a file: each line after its number and a tab. Long files come in pages; continue with `from`. Images "
         "(PNG, JPEG, GIF, WebP) are shown to you. For notebooks use notebook_read."
     ),
     risk="read",
@@ -65,14 +65,14 @@ async def read_tool(arguments: ReadArguments, context: ToolContext) -> ToolResul
 
 
 class ListArguments(Arguments):
-    path: str | None = Field(default=None, description=f"{PATH} The server's root if left out.")
+    path: str | None = Field(default=None, description=f"{PATH} Default: the server's root.")
 
 
 @tool(
     name="list",
     activity=Activity("list_folder", "path", "path", otherwise="/"),
     arguments=ListArguments,
-    description="Lists a folder: its folders first, then its files with their sizes.",
+    description="Lists a folder: subfolders first, then files with their sizes.",
     risk="read",
     family="fs",
 )
@@ -93,7 +93,7 @@ def _read(arguments: ReadArguments, context: ToolContext) -> ToolResult:
         if kind.image is not None:
             return _image(path, real, kind, size_bytes, file, context)
         if kind.encoding is None:
-            what = f"{path} is no text but a {kind.words}, {size(size_bytes)}."
+            what = f"{path} is not text but a {kind.words}, {size(size_bytes)}."
             return ToolResult(f"{what} Load it with code in a notebook or a program.", origin="own")
         return _lines(arguments, real, kind.encoding, size_bytes, file, context)
 
@@ -159,7 +159,7 @@ def _list(path: str, context: ToolContext) -> ToolResult:
     left_out = len(entries) - len(shown)
     place = "The server’s root" if real == context.server_root.resolve() else context.paths.shown(real)
     head = f"{place}: {folders} folders, {len(entries) - folders} files"
-    more = [f"[{left_out} more are left out. Look for names with search or a program.]"] if left_out else []
+    more = [f"[{left_out} more are left out. Find names with search or a program.]"] if left_out else []
     tail = "\n" + "\n".join(more) if more else ""
     text = "".join(f"{line}\n" for line in shown).removesuffix("\n")
     head = f"{head}\n" if shown else head

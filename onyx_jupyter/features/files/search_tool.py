@@ -31,8 +31,8 @@ _NAMED = 5
 
 class SearchArguments(Arguments):
     pattern: str = Field(min_length=1, max_length=1_000, description="A regular expression; (?i) ignores case.")
-    path: str | None = Field(default=None, description=f"Folder or file. {PATH} The server's root if left out.")
-    glob: str | None = Field(default=None, min_length=1, max_length=200, description="Only such files: *.py")
+    path: str | None = Field(default=None, description=f"Folder or file. {PATH} Default: the server's root.")
+    glob: str | None = Field(default=None, min_length=1, max_length=200, description="Only matching files: *.py")
 
 
 async def _search_preview(arguments: SearchArguments, context: ToolContext) -> ToolPreview:
@@ -48,8 +48,8 @@ async def _search_risk_here(arguments: SearchArguments, context: ToolContext) ->
     activity=Activity("search_files", "pattern", "code"),
     arguments=SearchArguments,
     description=(
-        "Searches files, and the cells of notebooks, for a regular expression: file:line:text. Hidden, binary, very "
-        "large and ignored files (.gitignore) are left out."
+        "Searches files and notebook cells for a regular expression; returns file:line:text. Skips hidden, binary, "
+        "very large and ignored files (.gitignore)."
     ),
     risk="read",
     family="fs",
@@ -114,11 +114,11 @@ def _is_named(file: Found, glob: str | None) -> bool:
 def _notes(found: Findings, asking: Sequence[Path], context: ToolContext) -> list[str]:
     notes = [found.stopped] if found.stopped else []
     if found.too_large:
-        notes.append(f"{found.too_large} files of more than 5 MB were left out.")
+        notes.append(f"{found.too_large} files over 5 MB were skipped.")
     if found.too_slow:
         notes.append(f"In {found.too_slow} files the pattern took too long; make it simpler.")
     if asking:
         names = ", ".join(map(context.paths.shown, asking[:_NAMED])) + (" …" if len(asking) > _NAMED else "")
         count = "1 file that holds" if len(asking) == 1 else f"{len(asking)} files that hold"
-        notes.append(f"Left out: {count} credentials ({names}). To look into one, use read, which asks.")
+        notes.append(f"Skipped: {count} credentials ({names}). To see one, use read, which asks the user.")
     return [f"[{' '.join(notes)} {found.files} files were searched.]"] if notes else []

@@ -29,12 +29,12 @@ _SUMMARY_CHARS = 70
 
 class KnowledgeSearchArguments(Arguments):
     query: str = Field(min_length=1, max_length=1000, pattern=r"\S", description="What to look for, in words.")
-    limit: int | None = Field(default=None, ge=1, le=MAX_RESULTS, description="Most passages.")
+    limit: int | None = Field(default=None, ge=1, le=MAX_RESULTS, description="Maximum number of passages.")
     paths: list[str] | None = Field(
         default=None,
         min_length=1,
         max_length=20,
-        description="Only files, folders or addresses that are these or below.",
+        description="Only these files, folders or addresses, and all below them.",
     )
 
 
@@ -64,7 +64,7 @@ async def knowledge_search_tool(arguments: KnowledgeSearchArguments, context: To
     found = [_passage(passage, most_chars) for passage in answer.passages]
     note = answer.note
     if not found and note is None:
-        note = "Nothing was found. Other words may find it, or it has not been added: see knowledge_add."
+        note = "Nothing was found. Try other words, or add the document with knowledge_add."
     result = {"results": found, **({"note": note} if note else {})}
     return ToolResult(json.dumps(result, ensure_ascii=False), external="the user's documents")
 
@@ -94,7 +94,7 @@ def _add_risk(arguments: KnowledgeAddArguments) -> Risk:
     name="knowledge_add",
     activity=Activity("add_document", "path url", "address"),
     arguments=KnowledgeAddArguments,
-    description="Adds a file, a folder or a web page to the documents that knowledge_search finds, and reads it.",
+    description="Reads a file, a folder or a web page and adds it to the documents that knowledge_search finds.",
     risk="write",
     family="knowledge",
     deferred=True,
@@ -120,7 +120,7 @@ async def knowledge_add_tool(arguments: KnowledgeAddArguments, context: ToolCont
         async with asyncio.timeout(context.timeout_s):
             item = await knowledge.finished(item.item_id, follow)
     except TimeoutError:
-        note = "It is still being read, in the background; what has been read is found already."
+        note = "It is still being read in the background; what has been read can already be found."
         return ToolResult(json.dumps({**_item(latest[-1]), "note": note}, ensure_ascii=False))
     failed = item.state == "failed" or item.chunks == 0
     return ToolResult(json.dumps(_item(item), ensure_ascii=False), ok=not failed)

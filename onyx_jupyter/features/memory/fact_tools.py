@@ -21,14 +21,14 @@ _SHOWN = 100
 class RememberArguments(Arguments):
     fact: str = Field(min_length=1, max_length=2_000, description="One sentence, at most 200 characters.")
     category: str | None = Field(default=None, max_length=100, description="preference, person, project, work …")
-    replaces: str | None = Field(default=None, max_length=100, description="Id of the fact that is true no more.")
+    replaces: str | None = Field(default=None, max_length=100, description="Id of the fact that is no longer true.")
     beside: list[str] = Field(
-        default_factory=list, max_length=10, description="Ids of facts that stay true beside it, however alike."
+        default_factory=list, max_length=10, description="Ids of similar facts that also stay true."
     )
 
 
 class ForgetArguments(Arguments):
-    pattern: str = Field(min_length=1, max_length=500, description="Words of it, * for anything; or a fact's id.")
+    pattern: str = Field(min_length=1, max_length=500, description="Words from it, * for anything; or a fact's id.")
 
 
 def make_remember_tool() -> Tool[RememberArguments]:
@@ -60,8 +60,8 @@ def make_remember_tool() -> Tool[RememberArguments]:
         activity=Activity("remember", "fact"),
         arguments=RememberArguments,
         description=(
-            "Keeps one fact about your person or their work that stays true for long: a preference, a name, a "
-            "decision. Told again it grows surer; told otherwise the new one counts and the old one ends."
+            "Keeps one lasting fact about the person or their work: a preference, a name, a decision. Repeating it "
+            "raises its confidence; a fact that contradicts it replaces it."
         ),
         risk="write",
         family="memory",
@@ -103,8 +103,8 @@ async def _forget_preview(arguments: ForgetArguments, context: ToolContext) -> T
     activity=Activity("forget", "pattern"),
     arguments=ForgetArguments,
     description=(
-        "Forgets the facts that hold these words. Your person is shown exactly which, and asked; memory/facts.jsonl "
-        "keeps its versions, so it can be undone."
+        "Forgets the facts that contain these words. The person is shown exactly which, and asked; memory/facts.jsonl "
+        "keeps versions, so it can be undone."
     ),
     risk="write",
     family="memory",
@@ -116,15 +116,13 @@ async def forget_tool(arguments: ForgetArguments, context: ToolContext) -> ToolR
     found = await _found(arguments, context)
     gone = await _facts(context).forget([fact.id for fact in found], session_key=context.session_key)
     lines = "\n".join(f"- {_line(fact)}" for fact in gone)
-    return _noted("Forgotten:\n", lines, "\nThe versions of memory/facts.jsonl bring them back.")
+    return _noted("Forgotten:\n", lines, "\nThe versions of memory/facts.jsonl can restore them.")
 
 
 async def _found(arguments: ForgetArguments, context: ToolContext) -> list[KnownFact]:
     found = list(await _facts(context).matching(arguments.pattern))
     if not found:
-        raise ToolError(
-            f"There is no fact with {arguments.pattern!r}. Take fewer words, or a fact's id."
-        ).in_own_words()
+        raise ToolError(f"No fact matches {arguments.pattern!r}. Use fewer words, or a fact's id.").in_own_words()
     return found
 
 
@@ -144,7 +142,7 @@ def _in_words(kept: FactOutcome) -> ToolResult:
     now, former = kept.fact, kept.former
     if kept.outcome == "changed":
         before = f"{former.id} “{former.text}”" if former else "another one"
-        return _noted(f"Remembered as {now.id}. ", f"It takes the place of {before}, which was true until now.")
+        return _noted(f"Remembered as {now.id}. ", f"It replaces {before}, which was true until now.")
     if kept.outcome == "reinforced":
         reworded = f" It was “{former.text}” until now." if former else ""
         tail = f" Its confidence is {now.confidence:.2f}."
@@ -152,7 +150,7 @@ def _in_words(kept: FactOutcome) -> ToolResult:
     if not kept.near:
         return ToolResult(f"Remembered as {now.id}.", origin="own")
     near = "\n".join(f"{fact.id} says “{fact.text}”." for fact in kept.near)
-    again = "\nIs one of them true no more? Call remember again with the same fact, and its id as replaces."
+    again = "\nIs one of them no longer true? Call remember again with the same fact, and that one's id as replaces."
     return _noted(f"Remembered as {now.id}.\n", near, again)
 
 

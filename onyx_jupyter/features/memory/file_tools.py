@@ -19,9 +19,10 @@ from onyx_jupyter.toolsets.tool import tool
 
 # What was said but never noted is found by session search; the tool's definition has no room to say so.
 NOTHING_NOTED = (
-    "Nothing noted holds this. Through more_tools: sessions_search (what was said), knowledge_search (documents)."
+    "Your notes have nothing on this. Through more_tools: sessions_search (past conversations), knowledge_search "
+    "(documents)."
 )
-UNDATED = "since and until find days' notes alone: MEMORY.md and other files without a date were left out."
+UNDATED = "since and until find only daily notes: MEMORY.md and other undated files were left out."
 
 
 class MemorySearchArguments(Arguments):
@@ -80,7 +81,7 @@ def _day(name: str, given: str | None) -> date | None:
     try:
         return date.fromisoformat(given) if given is not None else None
     except ValueError as error:
-        raise InvalidArguments(f"`{name}` is {given!r}, which is no day. Write it as YYYY-MM-DD.") from error
+        raise InvalidArguments(f"`{name}` is {given!r}, which is not a date. Write it as YYYY-MM-DD.") from error
 
 
 class MemoryGetArguments(Arguments):
@@ -113,10 +114,10 @@ async def memory_get_tool(arguments: MemoryGetArguments, context: ToolContext) -
 
 
 class MemoryWriteArguments(Arguments):
-    content: str = Field(min_length=1, max_length=50_000, description="Markdown: a line or a few.")
+    content: str = Field(min_length=1, max_length=50_000, description="Markdown: one line or a few.")
     target: str | None = Field(
         default=None,
-        description="'MEMORY.md#Section'; left out: today's notes.",
+        description="'MEMORY.md#Section'; default: today's notes.",
     )
 
 
@@ -138,8 +139,8 @@ async def _write_preview(arguments: MemoryWriteArguments, context: ToolContext) 
     activity=Activity("write_memory"),
     arguments=MemoryWriteArguments,
     description=(
-        "Remembers, and only ever adds: facts and preferences that stay true to a section of MEMORY.md, what happened "
-        "today to today's notes."
+        "Adds to your memory, never changes it: lasting facts and preferences to a section of MEMORY.md, today's "
+        "events to today's notes."
     ),
     risk="write",
     family="memory",

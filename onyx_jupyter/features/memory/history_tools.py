@@ -26,14 +26,14 @@ _DIFF_SHARE = 0.7
 class MemoryHistoryArguments(Arguments):
     path: str = Field(min_length=1, description="MEMORY.md, memory/2026-01-31.md …")
     action: Literal["list", "diff", "restore"] = "list"
-    version: int | None = Field(default=None, ge=1, description="For diff (with the file as it is) and restore.")
+    version: int | None = Field(default=None, ge=1, description="For diff (with the current file) and restore.")
 
 
 async def _history_preview(arguments: MemoryHistoryArguments, context: ToolContext) -> ToolPreview:
     number = _number(arguments)
     diff, *_ = await _change(arguments.path, number, context, back=True)
     if not diff:
-        raise ToolError(f"{arguments.path} is as it was in version {number}: there is nothing to restore.")
+        raise ToolError(f"{arguments.path} is the same as in version {number}: there is nothing to restore.")
     return ToolPreview(
         summary=f"Restore {arguments.path} to version {number}",
         details={"path": arguments.path, "version": number, "diff": diff},
@@ -54,7 +54,7 @@ def _history_risk(arguments: MemoryHistoryArguments) -> Risk:
         "list_versions", "path", "path", when=(("action", "restore", "restore_version"),), opens=("memory",)
     ),
     arguments=MemoryHistoryArguments,
-    description="What a memory file was before: list its versions, diff one with the file as it is, restore one.",
+    description="Earlier versions of a memory file: list them, diff one with the current file, restore one.",
     risk="read",
     family="memory",
     deferred=True,
@@ -87,7 +87,7 @@ async def _change(path: str, number: int, context: ToolContext, *, back: bool) -
     versions = await context.memory.versions(path)
     version = next((one for one in versions if one.number == number), None)
     if version is None:
-        raise ToolError(f"There is no version {number} of {path}. List the versions that there are.")
+        raise ToolError(f"There is no version {number} of {path}. List the versions first.")
     then = (await context.memory.version_content(path, number)).text
     now = (await context.memory.version_content(path, versions[-1].number)).text
     diff = await asyncio.to_thread(unified_diff, *((now, then) if back else (then, now)))
@@ -96,7 +96,7 @@ async def _change(path: str, number: int, context: ToolContext, *, back: bool) -
 
 def _number(arguments: MemoryHistoryArguments) -> int:
     if arguments.version is None:
-        raise InvalidArguments(f"`version` is missing: {arguments.action} needs one. action list names them.")
+        raise InvalidArguments(f"`version` is missing: {arguments.action} needs one. action list shows them.")
     return arguments.version
 
 

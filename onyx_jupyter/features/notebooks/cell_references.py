@@ -73,8 +73,8 @@ class _Cells:
         if number is None or self._may_count:
             return found
         raise InvalidArguments(
-            f"`{key}` is {value!r}, a number, and the cells have changed places since you looked at them. Cell "
-            f"{number[1]} is {plain_id(found)} now. If that is the one that you mean, call it by this id."
+            f"`{key}` is {value!r}, a number, but cells have moved since you last saw them. Cell {number[1]} is now "
+            f"{plain_id(found)}. If you mean that one, use its id."
         )
 
 

@@ -32,20 +32,20 @@ class NewCell(Arguments):
 
 
 class NotebookCreateArguments(Arguments):
-    path: str = Field(min_length=1, description="Ends with .ipynb.")
+    path: str = Field(min_length=1, description="Must end in .ipynb.")
     cells: list[NewCell] = Field(default_factory=list, max_length=MAX_CELLS)
-    kernel: str | None = Field(default=None, description="A kernel's name; left out: the server's own choice.")
-    run: bool = Field(default=False, description="Opens it and runs its code cells, in order.")
+    kernel: str | None = Field(default=None, description="A kernel's name; default: the server's choice.")
+    run: bool = Field(default=False, description="Also opens it and runs its code cells in order.")
 
 
 async def _create_preview(arguments: NotebookCreateArguments, context: ToolContext) -> ToolPreview:
     path = api_path(arguments.path, context)
     if not path.endswith(".ipynb"):
-        raise InvalidArguments(f"`path` is {arguments.path!r}, and a notebook's name ends with .ipynb.")
+        raise InvalidArguments(f"`path` is {arguments.path!r}, but a notebook's name must end in .ipynb.")
     if arguments.run and not _code(arguments):
-        raise InvalidArguments("`run` is for code cells, and there is none among `cells`: leave `run` out.")
+        raise InvalidArguments("`run` is for code cells, and there are none in `cells`: omit `run`.")
     if context.paths.resolve(path).exists():
-        raise ToolError(f"{path} is there already. Change it with the other notebook tools, or take another name.")
+        raise ToolError(f"{path} already exists. Change it with the other notebook tools, or choose another name.")
     count = len(arguments.cells)
     with_cells = f" with {count} cell{'s' if count > 1 else ''}" if count else ""
     and_run = f" and run {'it' if count == 1 else 'them'}" if arguments.run else ""
@@ -83,7 +83,7 @@ def _create_untimed(arguments: NotebookCreateArguments) -> bool:
         "create_notebook", "path", "path", when=(("run", True, "create_and_run_notebook"),), opens=("file",)
     ),
     arguments=NotebookCreateArguments,
-    description="Creates a notebook with these cells, and with run: true runs them. Returns their ids and outputs.",
+    description="Creates a notebook with these cells; run: true also runs them. Returns their ids and outputs.",
     risk="write",
     family="notebook",
     deferred=True,

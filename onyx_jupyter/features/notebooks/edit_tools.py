@@ -52,7 +52,7 @@ from onyx_jupyter.toolsets.tool import ShortForm, tool
 
 MAX_CELLS = 200
 MAX_SOURCE_CHARS = 1_000_000
-_AFTER = "The cell before it; left out: at the end."
+_AFTER = "The cell before it; default: at the end."
 
 
 class NotebookInsertCellArguments(Arguments):
@@ -68,7 +68,7 @@ class NotebookEditCellArguments(Arguments):
     path: str = Field(min_length=1)
     cell_id: str
     source: str = Field(max_length=MAX_SOURCE_CHARS, description="The cell's whole new source.")
-    base_hash: str | None = Field(default=None, description="Left out: of what you last saw.")
+    base_hash: str | None = Field(default=None, description="Default: the one you last saw.")
     run: bool = False
 
 
@@ -111,7 +111,7 @@ async def _insert_cell_preview(arguments: NotebookInsertCellArguments, context: 
     repair=repair,
     activity=Activity("insert_cell", "path", "path", when=(("run", True, "insert_and_run_cell"),), opens=("file",)),
     arguments=NotebookInsertCellArguments,
-    description="Inserts a cell into a notebook, and with run: true runs it. Returns its id and outputs.",
+    description="Inserts a cell into a notebook; run: true also runs it. Returns its id and outputs.",
     risk="write",
     family="notebook",
     short=ShortForm("Adds a cell; run: true runs it.", ("afterCellId", "run")),
@@ -143,7 +143,7 @@ async def _edit_cell_preview(arguments: NotebookEditCellArguments, context: Tool
         _check_runs(cell.cell_type)
     if arguments.source == cell.source:  # an approval would be misleading, and so would "edited"
         instead = f" Run it with {RUN_CELL}." if arguments.run else ""
-        raise InvalidArguments(f"Cell {cell.id} has this very source already: nothing would change.{instead}")
+        raise InvalidArguments(f"Cell {cell.id} already has this source: nothing would change.{instead}")
     context.seen_cells.bind(context.call_id, [cell])
     preview = await change_preview(
         path,
@@ -162,7 +162,7 @@ async def _edit_cell_preview(arguments: NotebookEditCellArguments, context: Tool
     repair=repair,
     activity=Activity("edit_cell", "path", "path", when=(("run", True, "edit_and_run_cell"),), opens=("file",)),
     arguments=NotebookEditCellArguments,
-    description="Replaces a cell's source, and with run: true runs it. Refused if the user changed it.",
+    description="Replaces a cell's source; run: true also runs it. Refused if the user changed it.",
     risk="write",
     family="notebook",
     short=ShortForm("Replaces a cell's source; run: true runs it.", ("run",)),
@@ -197,7 +197,7 @@ async def _delete_cell_preview(arguments: NotebookDeleteCellArguments, context: 
     for cell in cells:
         check_unlocked(path, cell.id, cell.metadata, DeleteCell)
     if len(ids) == len(view.order):
-        raise NotebookError("would_empty", f"{path} was left alone: all its cells would be gone.")
+        raise NotebookError("would_empty", f"{path} was left alone: all its cells would be removed.")
     context.seen_cells.bind(context.call_id, cells)
     what = cell_number(view, ids[0]) if len(ids) == 1 else f"{len(ids)} cells"
     numbers = {cell.id: number for number, cell in enumerate(view.order, 1)}
@@ -218,7 +218,7 @@ async def _delete_cell_preview(arguments: NotebookDeleteCellArguments, context: 
     repair=repair,
     activity=Activity("delete_cells", "path", "path", counted="cellIds", opens=("file",)),
     arguments=NotebookDeleteCellArguments,
-    description="Deletes one or several cells of a notebook.",
+    description="Deletes one or more cells of a notebook.",
     risk="write",
     family="notebook",
     deferred=True,
@@ -243,7 +243,7 @@ class NotebookMoveCellArguments(Arguments):
 async def _move_cell_preview(arguments: NotebookMoveCellArguments, context: ToolContext) -> ToolPreview:
     path = api_path(arguments.path, context)
     if arguments.after_cell_id == arguments.cell_id:
-        raise InvalidArguments("`afterCellId` is the cell itself: name the cell that it shall stand behind.")
+        raise InvalidArguments("`afterCellId` is the cell itself: name the cell it should come after.")
     place = _place(arguments)
     # At the end, it comes after the last cell, which may be the cell itself.
     view = await opened_cells(path, context, [arguments.cell_id, *_named(place)], last=2 if place == "end" else 0)
@@ -281,7 +281,7 @@ async def notebook_move_cell_tool(arguments: NotebookMoveCellArguments, context:
     place = _place(arguments)
     number = _index(place, [cell.id for cell in view.order if cell.id != arguments.cell_id], path) + 1
     await apply(path, [MoveCell(arguments.cell_id, place, base_hash)], context)
-    done = f"Cell {arguments.cell_id} is cell {number} of {path} now."
+    done = f"Cell {arguments.cell_id} is now cell {number} of {path}."
     return ToolResult(done, origin="own", data=cells_moved(path))
 
 
@@ -293,7 +293,7 @@ async def _path(arguments: Written, context: ToolContext) -> str:
 def _check_runs(cell_type: str) -> None:
     """Raises: InvalidArguments."""
     if cell_type != "code":
-        raise InvalidArguments(f"`run` is for code cells, and a {cell_type} cell has nothing to run: leave `run` out.")
+        raise InvalidArguments(f"`run` is for code cells, and a {cell_type} cell has nothing to run: omit `run`.")
 
 
 def _and_run(arguments: Written) -> str:
@@ -307,7 +307,7 @@ def _running(arguments: Written) -> dict[str, Any]:
 def _place(arguments: NotebookInsertCellArguments | NotebookMoveCellArguments) -> Place:
     """Raises: InvalidArguments."""
     if arguments.at_start and arguments.after_cell_id is not None:
-        raise InvalidArguments("`afterCellId` and `atStart` are both given: a cell has one place.")
+        raise InvalidArguments("Give either `afterCellId` or `atStart`, not both.")
     if arguments.at_start:
         return "start"
     return "end" if arguments.after_cell_id is None else After(arguments.after_cell_id)

@@ -6,8 +6,8 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.toolsets.context import ToolContext
 
 WAITS = (
-    "The question came from a cell of {asking}, and its kernel{too} waits for your answer: nothing else can run in it "
-    "until then. Insert the code as a cell and say that the user can run it, or work in another notebook."
+    "The question came from a cell of {asking}, and its kernel{too} is waiting for your answer: nothing else can run "
+    "in it until then. Insert the code as a cell and say that the user can run it, or work in another notebook."
 )
 
 

@@ -27,9 +27,12 @@ _PATH = "The notebook's path, as in the file browser."
 class KernelVariablesArguments(Arguments):
     path: str = Field(min_length=1, description=_PATH)
     pattern: str | None = Field(
-        default=None, min_length=1, max_length=200, description="Only names that hold this, or fit it with * and ?."
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Only names that contain this, or match it with * and ?.",
     )
-    functions: bool = Field(default=False, description="Functions, classes and modules, too.")
+    functions: bool = Field(default=False, description="Also functions, classes and modules.")
 
 
 @tool(
@@ -57,7 +60,7 @@ async def kernel_variables_tool(arguments: KernelVariablesArguments, context: To
 class KernelInspectArguments(Arguments):
     path: str = Field(min_length=1, description=_PATH)
     name: str = Field(
-        min_length=1, max_length=500, description='A variable, or what it leads to: model.coef_, data["key"], rows[0].'
+        min_length=1, max_length=500, description='A variable, or something in it: model.coef_, data["key"], rows[0].'
     )
 
 
@@ -108,8 +111,8 @@ async def _execute_preview(arguments: KernelExecuteArguments, context: ToolConte
     activity=Activity("run_code", "code", "code"),
     arguments=KernelExecuteArguments,
     description=(
-        "Runs code in a notebook's running kernel without a cell, for a quick look or a calculation. It sees and "
-        "changes the variables. What the user should keep belongs into a cell."
+        "Runs code in a notebook's running kernel without a cell, for a quick look or a calculation. It can read and "
+        "change the variables. What the user should keep belongs in a cell."
     ),
     risk="execute",
     family="kernel",

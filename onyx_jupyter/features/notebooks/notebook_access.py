@@ -48,7 +48,7 @@ def name_of(path: str) -> str:
 
 def plain_id(cell_id: str) -> str:
     """The id if it is valid in nbformat; a placeholder for an invalid one, which a file may still contain."""
-    return cell_id if _ID.fullmatch(cell_id) else "(an id that is none)"
+    return cell_id if _ID.fullmatch(cell_id) else "(an invalid id)"
 
 
 def grant(tool: str, path: str) -> str:

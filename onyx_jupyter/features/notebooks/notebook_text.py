@@ -74,7 +74,7 @@ def notebook_text(
     number, cell = left_out[0] if left_out else (0, None)
     parts = [headline(view), *kept]
     if cell is not None:
-        parts.append(f"[{len(left_out)} more cells are left out. Go on with from={number} ({cell.id}).]")
+        parts.append(f"[{len(left_out)} more cells are left out. Continue with from={number} ({cell.id}).]")
     return _shown(parts, [_shortened_note(cell_ids)], detail, numbered[: len(kept)])
 
 
@@ -109,4 +109,4 @@ def _fitting(parts: Sequence[str], max_chars: int) -> Sequence[str]:
 
 def _shortened_note(cell_ids: Sequence[str] | None) -> str:
     way = "a larger maxChars" if cell_ids else "cellIds for single cells, or a larger maxChars"
-    return f"[Shortened to fit. To see what is left out, ask with {way}.]"
+    return f"[Shortened to fit. To see what is left out, use {way}.]"

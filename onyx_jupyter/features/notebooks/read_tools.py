@@ -48,7 +48,7 @@ class NotebookOutlineArguments(Arguments):
     path: str = Field(min_length=1)
     from_: int | None = Field(default=None, ge=1, alias="from", description=_FROM)
     cells: int | None = Field(default=None, ge=1, description="How many.")
-    heading: str | None = Field(default=None, min_length=1, max_length=200, description="Only its section.")
+    heading: str | None = Field(default=None, min_length=1, max_length=200, description="Only this section.")
 
 
 @tool(
@@ -57,8 +57,7 @@ class NotebookOutlineArguments(Arguments):
     activity=Activity("outline_notebook", "path", "path", opens=("file",)),
     arguments=NotebookOutlineArguments,
     description=(
-        "Shows a notebook in few words: each cell's number, id, type, run count, kinds of output, first line. Begin "
-        "with it."
+        "Outlines a notebook: each cell's number, id, type, run count, kinds of output, first line. Start here."
     ),
     risk="read",
     family="notebook",
@@ -84,7 +83,7 @@ class NotebookReadArguments(Arguments):
     cell_ids: list[str] | None = Field(default=None, min_length=1, description="Only these, with images.")
     from_: int | None = Field(default=None, ge=1, alias="from", description=_FROM)
     cells: int | None = Field(default=None, ge=1, description="How many.")
-    outputs: list[OutputKind] | None = Field(default=None, description="Only such; [] for none.")
+    outputs: list[OutputKind] | None = Field(default=None, description="Only these kinds; [] for none.")
     max_chars: int | None = Field(default=None, ge=500, le=100_000)
 
 
@@ -94,7 +93,7 @@ class NotebookReadArguments(Arguments):
     activity=Activity("read_notebook", "path", "path", opens=("file",)),
     arguments=NotebookReadArguments,
     description=(
-        "Reads a notebook or some of its cells: id, hash, source and outputs of each. Shortened where it is long."
+        "Reads a notebook or some of its cells: id, hash, source and outputs of each. Long ones are shortened."
     ),
     risk="read",
     family="notebook",
@@ -137,9 +136,7 @@ class NotebookFindArguments(Arguments):
     repair=repair,
     activity=Activity("search_notebook", "pattern", "code", opens=("file",)),
     arguments=NotebookFindArguments,
-    description=(
-        "Finds lines in a notebook's cells: number and id of the cell, line, text. Upper and lower case are the same."
-    ),
+    description="Finds lines in a notebook's cells, ignoring case: cell number and id, line, text.",
     risk="read",
     family="notebook",
     deferred=True,
@@ -157,7 +154,7 @@ async def notebook_find_tool(arguments: NotebookFindArguments, context: ToolCont
 
 
 class NotebookListArguments(Arguments):
-    path: str | None = Field(default=None, description="A folder; the server's root if left out.")
+    path: str | None = Field(default=None, description="A folder; default: the server's root.")
 
 
 @tool(
@@ -165,7 +162,7 @@ class NotebookListArguments(Arguments):
     repair=repair,
     activity=Activity("list_notebooks", "path"),
     arguments=NotebookListArguments,
-    description="Lists notebooks: the one in front, those open in tabs, and those in a folder and below.",
+    description="Lists notebooks: the one in front, those open in tabs, and those in a folder and its subfolders.",
     risk="read",
     family="notebook",
     deferred=True,
@@ -203,7 +200,7 @@ def _part(view: NotebookView, first: int | None, count: int | None, heading: str
         found = section(view.cells, heading)
         if found is None:
             known = ", ".join(one.title for one in headings(view.cells)[:20]) or "none"
-            raise NotebookError("no_heading", f"{view.path} has no heading {heading!r}. There are: {known}.")
+            raise NotebookError("no_heading", f"{view.path} has no heading {heading!r}. Headings: {known}.")
         whole = found
     begin = whole.start if first is None else first - 1
     if whole and begin not in whole:

@@ -84,8 +84,8 @@ async def notebook_run_cell_tool(arguments: NotebookRunCellArguments, context: T
 
 class NotebookRunAllArguments(Arguments):
     path: str = Field(min_length=1)
-    from_cell_id: str | None = Field(default=None, description="The first cell to run; left out: the first of all.")
-    to_cell_id: str | None = Field(default=None, description="The last cell to run; left out: the last of all.")
+    from_cell_id: str | None = Field(default=None, description="The first cell to run; default: the first.")
+    to_cell_id: str | None = Field(default=None, description="The last cell to run; default: the last.")
 
 
 async def _run_all_preview(arguments: NotebookRunAllArguments, context: ToolContext) -> ToolPreview:
@@ -125,7 +125,7 @@ async def notebook_run_all_tool(arguments: NotebookRunAllArguments, context: Too
 
 class NotebookRestartKernelArguments(Arguments):
     path: str = Field(min_length=1)
-    run_all: bool = Field(default=False, description="Runs all code cells afterwards.")
+    run_all: bool = Field(default=False, description="Then runs all code cells.")
 
 
 async def _restart_kernel_preview(arguments: NotebookRestartKernelArguments, context: ToolContext) -> ToolPreview:
@@ -230,7 +230,7 @@ def _so_far(error: NotebookError, ran: Sequence[_Ran], number: int, cell: Cell) 
 def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, context: ToolContext) -> ToolResult:
     """How it ended, then one line per cell, then the output of the last one."""
     if not ran:
-        none = f"{path} has no code cell there: nothing was run."
+        none = f"{path} has no code cells there: nothing was run."
         return ToolResult(none, ok=gone == 0, origin="own", data={"notebook": path})
     last = ran[-1]
     ok = last.run.status == "ok"
@@ -277,7 +277,7 @@ def _ran_line(one: _Ran) -> str:
 def _shortened(lines: Sequence[str], most: int = 60) -> list[str]:
     if len(lines) <= most:
         return list(lines)
-    return [f"[… {len(lines) - most} cells before these went well …]", *lines[-most:]]
+    return [f"[… {len(lines) - most} cells before these succeeded …]", *lines[-most:]]
 
 
 def code_cells(view: NotebookView, from_id: str | None, to_id: str | None) -> list[Numbered]:

@@ -27,13 +27,13 @@ _SUMMARY_CHARS = 60
 class ExecArguments(Arguments):
     command: str = Field(min_length=1, max_length=100_000, description="The shell command.")
     cwd: str | None = Field(
-        default=None, description="Folder to run it in, as in the file browser; the server's root if left out."
+        default=None, description="Folder to run in, as in the file browser; default: the server's root."
     )
     timeout_ms: int | None = Field(
-        default=None, ge=1, le=MAX_TIMEOUT_MS, description="Ends the command after that many milliseconds."
+        default=None, ge=1, le=MAX_TIMEOUT_MS, description="Stops the command after this many milliseconds."
     )
     background: bool | None = Field(
-        default=None, description="Start it and go on: a server, a long job. It ends with the turn at the latest."
+        default=None, description="Run it in the background: a server, a long job. It ends with the turn at the latest."
     )
 
 
@@ -64,8 +64,8 @@ def make_exec_tool(*, progress_every_s: float = 5.0) -> Tool[ExecArguments]:
         arguments=ExecArguments,
         description=(
             "Runs a shell command on the user's machine and returns its output and exit code. It gets no input, and "
-            "what it starts ends with it. Use it for packages, git and programs; notebook_run_cell runs cells. With "
-            "background it returns at once with an id for process."
+            "whatever it starts ends with it. Use it for packages, git and programs; notebook_run_cell runs cells. "
+            "With background it returns at once, with an id for the process tool."
         ),
         risk="execute",
         family="process",
@@ -97,8 +97,8 @@ def make_exec_tool(*, progress_every_s: float = 5.0) -> Tool[ExecArguments]:
         endings = [job.state]
         if job.left_behind:
             endings.append(
-                f"It left {job.left_behind} running in the background: stopped, as everything ends with its call. "
-                "With background: true it runs until the end of the turn."
+                f"It left {job.left_behind} running in the background: stopped, since everything ends with its call. "
+                "With background: true it can run until the end of the turn."
             )
         return job.result("\n".join(endings))
 
@@ -126,7 +126,7 @@ async def _start_background(arguments: ExecArguments, cwd: Path, context: ToolCo
     if arguments.timeout_ms is not None:
         job.end_after(arguments.timeout_ms / 1000)
     return ToolResult(
-        f"Started in the background as {job_id}. process tells how it goes (poll, log), types into it (write) and ends "
+        f"Started in the background as {job_id}. Use process to check on it (poll, log), type into it (write) or end "
         "it (kill). It is stopped when this turn ends.",
         origin="own",
     )

@@ -24,16 +24,16 @@ _SUMMARY_CHARS = 60
 
 class ProcessArguments(Arguments):
     action: Literal["list", "poll", "log", "write", "kill"]
-    id: str | None = Field(default=None, description="As exec gave it; for all but list.")
-    text: str | None = Field(default=None, max_length=100_000, description="write: what to type, with its line end.")
-    end_input: bool | None = Field(default=None, description="write: nothing more will come, as Ctrl-D says.")
+    id: str | None = Field(default=None, description="From exec; for all actions but list.")
+    text: str | None = Field(default=None, max_length=100_000, description="write: what to type, with its newline.")
+    end_input: bool | None = Field(default=None, description="write: ends the input, like Ctrl-D.")
     wait_ms: int | None = Field(
         default=None,
         ge=0,
         le=MAX_WAIT_MS,
-        description=f"poll: longest wait for output or the end; {WAIT_MS} if left out.",
+        description=f"poll: longest wait for output or the end; default {WAIT_MS}.",
     )
-    lines: int | None = Field(default=None, ge=1, description=f"log: the last lines; {LOG_LINES} if left out.")
+    lines: int | None = Field(default=None, ge=1, description=f"log: how many of the last lines; default {LOG_LINES}.")
 
 
 async def _process_preview(arguments: ProcessArguments, context: ToolContext) -> ToolPreview:
@@ -74,7 +74,7 @@ def _process_risk(arguments: ProcessArguments) -> Risk:
     ),
     arguments=ProcessArguments,
     description=(
-        "Looks after commands that exec started in the background: list, poll (new output), log (last lines), write "
+        "Manages commands that exec started in the background: list, poll (new output), log (last lines), write "
         "(type into it), kill."
     ),
     risk="execute",
@@ -105,7 +105,7 @@ async def process_tool(arguments: ProcessArguments, context: ToolContext) -> Too
                 job.write(text)
             if arguments.end_input:
                 job.close_input()
-            return ToolResult(f"Typed {len(text)} characters into {job_id}. poll shows what it answers.", origin="own")
+            return ToolResult(f"Typed {len(text)} characters into {job_id}. poll shows its reply.", origin="own")
         case _:
             await job.end("stopped by kill")
             return _shown(job_id, job, job.unread(), "(no new output)")
@@ -113,7 +113,7 @@ async def process_tool(arguments: ProcessArguments, context: ToolContext) -> Too
 
 def _job(arguments: ProcessArguments, context: ToolContext) -> tuple[str, Job]:
     if arguments.id is None:
-        raise InvalidArguments(f"`id` is missing: {arguments.action} needs one. list tells them.")
+        raise InvalidArguments(f"`id` is missing: {arguments.action} needs one. list shows them.")
     return arguments.id, context.processes.get(arguments.id)
 
 
@@ -126,7 +126,7 @@ def _text(arguments: ProcessArguments) -> str:
 def _listed(context: ToolContext) -> str:
     jobs = context.processes.background.items()
     return "\n".join(f"{job_id} ({job.state}): {job.command.strip()}" for job_id, job in jobs) or (
-        "Nothing was started in the background of this turn."
+        "Nothing was started in the background in this turn."
     )
 
 

@@ -14,13 +14,13 @@ from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import tool
 
 MAX_CHOICES = 10
-NOBODY = "Nobody can answer here. Go on with what is most likely meant and say what you assumed, or stop and say why."
+NOBODY = "Nobody can answer here. Continue with the likeliest meaning and say what you assumed, or stop and say why."
 
 
 class AskUserArguments(Arguments):
     question: str = Field(min_length=1, max_length=2000, description="One question, in a sentence or two.")
     choices: list[Annotated[str, Field(min_length=1, max_length=200)]] | None = Field(
-        default=None, max_length=MAX_CHOICES, description="Answers to click on."
+        default=None, max_length=MAX_CHOICES, description="Answers to choose from."
     )
     free_text: bool = Field(default=True, description="False: only the choices.")
 
@@ -29,7 +29,7 @@ class AskUserArguments(Arguments):
     name="ask_user",
     activity=Activity("ask_person", "question"),
     arguments=AskUserArguments,
-    description="Asks the person and waits. Only where you cannot find it out and a wrong guess would cost.",
+    description="Asks the person and waits. Only if you cannot find out yourself and a wrong guess would matter.",
     risk="read",
     family="chat",
     untimed=True,

@@ -32,7 +32,7 @@ class PlanUpdateArguments(Arguments):
     name="plan_update",
     activity=Activity("plan"),
     arguments=PlanUpdateArguments,
-    description="Shows the person your plan: all its steps, whenever one begins or ends.",
+    description="Shows the person your plan. Send all steps whenever one starts or ends.",
     risk="read",
     family="chat",
 )
@@ -42,5 +42,5 @@ async def plan_update_tool(arguments: PlanUpdateArguments, context: ToolContext)
     done = sum(step.status == "done" for step in steps)
     left = sum(step.status in _OPEN for step in steps)
     doing = [step.text for step in steps if step.status == "doing"]
-    at_once = " More than one step is marked as doing; mark one." if len(doing) > 1 else ""
+    at_once = " More than one step is marked as doing; mark only one." if len(doing) > 1 else ""
     return ToolResult(f"Shown: {done} of {len(steps)} done, {left} left.{at_once}", origin="own")

@@ -66,11 +66,11 @@ class OtherSessions:
 
     async def receiver(self, session_key: str) -> OtherSession:
         if session_key == self._session_key:
-            raise ToolError("That is this session itself: say it here.")
+            raise ToolError("That is this session: say it here.")
         if self._message.origin.session is not None:
             raise ToolError(
-                "This answers a message from another session, so nothing is sent on from here. "
-                "Say it in your answer; it can be read from there."
+                "You are answering a message from another session, so you cannot send one from here. Say it in your "
+                "answer, which can be read there."
             )
         return await self.get(session_key)
 

@@ -21,7 +21,7 @@ _SHARE = 0.9
 
 
 class ListArguments(Arguments):
-    query: str | None = Field(default=None, max_length=200, description="Words that its title or preview holds.")
+    query: str | None = Field(default=None, max_length=200, description="Words in its title or preview.")
     limit: int = Field(default=20, ge=1, le=100)
 
 
@@ -37,14 +37,14 @@ class SearchArguments(Arguments):
 
 class SendArguments(Arguments):
     session_key: str = Field(min_length=1, description="From sessions_list.")
-    message: str = Field(min_length=1, max_length=MAX_MESSAGE_CHARS, description="All that is needed to act on it.")
+    message: str = Field(min_length=1, max_length=MAX_MESSAGE_CHARS, description="Everything needed to act on it.")
 
 
 @tool(
     name="sessions_list",
     activity=Activity("list_sessions", "query"),
     arguments=ListArguments,
-    description="Lists your other sessions, the last used first: key, time, title, and how the newest message begins.",
+    description="Lists your other sessions, last used first: key, time, title, start of the newest message.",
     risk="read",
     family="sessions",
     deferred=True,
@@ -67,7 +67,7 @@ async def sessions_list_tool(arguments: ListArguments, context: ToolContext) -> 
     name="sessions_history",
     activity=Activity("read_session"),
     arguments=HistoryArguments,
-    description="Shows what was said in another session, the newest last, with the names of the tools called there.",
+    description="Shows what was said in another session, newest last, with the names of the tools called there.",
     risk="read",
     family="sessions",
     deferred=True,
@@ -121,8 +121,8 @@ async def _send_preview(arguments: SendArguments, context: ToolContext) -> ToolP
     activity=Activity("write_to_session"),
     arguments=SendArguments,
     description=(
-        "Sends a message to another session, where it is answered on its own, and returns at once. It is read there "
-        "without this conversation. sessions_history shows the answer."
+        "Sends a message to another session and returns at once. It is answered there, without access to this "
+        "conversation. sessions_history shows the answer."
     ),
     risk="write",
     family="sessions",

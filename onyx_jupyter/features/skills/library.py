@@ -81,7 +81,7 @@ class SkillLibrary:
         counts = [item for item in named if item.state not in ("broken", "shadowed")]
         if not named:
             known = ", ".join(dict.fromkeys(item.skill.name for item in listed)) or "none"
-            raise NotFound(f"There is no skill {name!r}. There are: {known}.")
+            raise NotFound(f"There is no skill {name!r}. Available: {known}.")
         return (counts or named)[0]
 
     async def in_place(self, name: str, source: Source, agent_id: str | None = None) -> Sequence[Path]:

@@ -105,7 +105,7 @@ class RunSkills:
 
 class SkillReadArguments(Arguments):
     name: str
-    path: str | None = Field(default=None, description="A file of its folder; the skill itself if left out.")
+    path: str | None = Field(default=None, description="A file in its folder; default: the skill itself.")
 
 
 def _read_tool(desk: RunSkills) -> Tool[SkillReadArguments]:
@@ -246,7 +246,7 @@ def _trust_details(item: Listed) -> dict[str, Any]:
 def _result(outcome: RunOutcome, max_chars: int) -> ToolResult:
     record = outcome.record
     rendered = render_outputs(outcome.outputs, max(500, max_chars))
-    ending = {"ok": "ended well", "failed": "failed", "stopped": "was stopped", "timeout": "took too long"}
+    ending = {"ok": "succeeded", "failed": "failed", "stopped": "was stopped", "timeout": "took too long"}
     head = f"{record.skill} {ending.get(record.status, record.status)}."
     given = json.dumps(record.parameters, ensure_ascii=False)
     text = "".join(f"{part}\n" for part in (record.error, rendered.text) if part)

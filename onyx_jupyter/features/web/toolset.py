@@ -52,12 +52,14 @@ _SHOWN_HEADERS = (
 
 class SearchArguments(Arguments):
     query: str = Field(min_length=1, max_length=400, pattern=r"\S", description="What to search for.")
-    limit: int = Field(default=DEFAULT_RESULTS, ge=1, le=MAX_RESULTS, description="Most results.")
+    limit: int = Field(default=DEFAULT_RESULTS, ge=1, le=MAX_RESULTS, description="Maximum number of results.")
 
 
 class FetchPageArguments(Arguments):
     url: str = Field(min_length=1, description="The page, with http:// or https://.")
-    max_chars: int = Field(default=DEFAULT_PAGE_CHARS, ge=200, le=MAX_PAGE_CHARS, description="Most of its text.")
+    max_chars: int = Field(
+        default=DEFAULT_PAGE_CHARS, ge=200, le=MAX_PAGE_CHARS, description="Maximum characters of its text."
+    )
 
 
 class HttpArguments(Arguments):
@@ -78,7 +80,7 @@ async def _search_preview(arguments: SearchArguments, context: ToolContext) -> T
     name="web_search",
     activity=Activity("search_web", "query"),
     arguments=SearchArguments,
-    description="Searches the web; titles, addresses and snippets come back. Read a page with web_fetch.",
+    description="Searches the web; returns titles, addresses and snippets. Read a page with web_fetch.",
     risk="network",
     family="web",
     deferred=True,
@@ -119,7 +121,7 @@ async def web_fetch_tool(arguments: FetchPageArguments, context: ToolContext) ->
     lines += [] if answer.ok else [f"Status: HTTP {answer.status}"]
     left = max(0, len(text) - arguments.max_chars)
     notes = [f"[… {left} more characters; a larger maxChars shows more]"] if left else []
-    notes += [f"[This is from the first {MAX_PAGE_BYTES} bytes; it goes on.]"] if answer.truncated else []
+    notes += [f"[Only the first {MAX_PAGE_BYTES} bytes were read.]"] if answer.truncated else []
     output = "\n\n".join(["\n".join(lines), text[: arguments.max_chars], *notes])
     return ToolResult(output, ok=answer.ok, truncated=bool(notes), external=answer.url)
 
@@ -157,7 +159,7 @@ async def http_fetch_tool(arguments: HttpArguments, context: ToolContext) -> Too
     headers = [f"{name}: {value}" for name in _SHOWN_HEADERS if (value := answer.headers.get(name)) is not None]
     body = answer.text() if _is_text(answer) else describe_binary(answer)
     if answer.truncated:
-        body += f"\n[… the answer goes on after {context.max_output_bytes} bytes]"
+        body += f"\n[… the response continues after {context.max_output_bytes} bytes]"
     output = "\n".join([f"HTTP {answer.status} from {answer.url}", *headers, "", body]).rstrip()
     return ToolResult(output, ok=answer.ok, truncated=answer.truncated, external=answer.url)
 
@@ -179,7 +181,7 @@ def _is_text(answer: WebAnswer) -> bool:
 def _check_headers(headers: Mapping[str, str]) -> None:
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-            raise InvalidArguments(f"`headers`: {name!r} or its value holds what no header can (one line, ASCII).")
+            raise InvalidArguments(f"`headers`: {name!r} or its value contains what no header can (one line, ASCII).")
         if name.lower() in _OWN_HEADERS:
             raise InvalidArguments(f"`headers`: {name} is set by the request itself. Leave it out.")
 

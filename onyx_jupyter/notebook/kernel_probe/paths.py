@@ -31,13 +31,13 @@ def follow(path: str, names: dict[str, Any]) -> tuple[Any, list[Any]]:
     try:
         node: Any = ast.parse(path.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise UnresolvablePath(f"{path!r} is no name; give one such as df, model.coef_ or data['key'].") from None
+        raise UnresolvablePath(f"{path!r} is not a name; give one such as df, model.coef_ or data['key'].") from None
     steps: list[Any] = []
     while not isinstance(node, ast.Name):
         if len(steps) >= _MOST_STEPS or not isinstance(node, (ast.Attribute, ast.Subscript)):
             raise UnresolvablePath(
-                f"{path!r} would run code. Names, attributes and constant keys alone are looked up; "
-                "kernel_execute runs anything else."
+                f"{path!r} would run code. Only names, attributes and constant keys are looked up; kernel_execute "
+                "runs anything else."
             )
         steps.append(("attribute", node.attr) if isinstance(node, ast.Attribute) else ("key", _constant(node, path)))
         node = node.value
@@ -58,7 +58,7 @@ def _constant(node: ast.Subscript, path: str) -> Any:
     try:
         return ast.literal_eval(inside)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        raise UnresolvablePath(f"The key in {path!r} is no constant.") from None
+        raise UnresolvablePath(f"The key in {path!r} is not a constant.") from None
 
 
 def _attribute(value: Any, name: str) -> Any:
@@ -97,7 +97,7 @@ def _entry(value: Any, key: Any) -> Any:
     try:
         return _found_entry(value, key)
     except (LookupError, TypeError, ValueError, OverflowError):
-        raise UnresolvablePath(f"There is nothing under the key {key!r}.") from None
+        raise UnresolvablePath(f"There is no key {key!r}.") from None
 
 
 def _found_entry(value: Any, key: Any) -> Any:

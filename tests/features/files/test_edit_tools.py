@@ -132,7 +132,7 @@ async def test_the_preview_shows_the_new_content_or_exactly_what_changes(make_co
     (context.server_root / "b.bin").write_bytes(b"\0\1")
     replaced = await preview(context, "write", path="b.bin", content="x")
     assert replaced.details["content"] == "x"
-    assert "is no text" in replaced.details["replaces"]
+    assert "is not text" in replaced.details["replaces"]
     assert not (context.server_root / "new").exists()
 
 
@@ -158,7 +158,7 @@ async def test_one_passage_is_replaced_and_the_rest_stays(make_context: Make) ->
     )
     result = await run(context, "edit", path="a.py", oldText="    return 2", newText="    x = 3\n    return x")
     assert file.read_text() == "def f():\n    return 1\n\ndef g():\n    x = 3\n    return x\n"
-    assert result.output == "Edited a.py: the new text stands in line 5 to 6."
+    assert result.output == "Edited a.py: the new text is in line 5 to 6."
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ async def test_what_the_encoding_cannot_hold_is_refused(make_context: Make) -> N
 async def test_several_places_are_named(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "a.txt").write_text("x = 1\ny = 2\nx = 1\n")
-    with pytest.raises(ToolError, match="stands there 2 times, beginning in lines 1, 3"):
+    with pytest.raises(ToolError, match="occurs 2 times, starting in lines 1, 3"):
         await run(context, "edit", path="a.txt", oldText="x = 1", newText="x = 2")
     (context.server_root / "a.txt").write_text("aaa")
     with pytest.raises(ToolError, match="2 times"):
@@ -207,7 +207,7 @@ async def test_without_a_match_the_nearest_passage_is_shown_with_what_differs(ma
         await run(context, "edit", path="a.py", oldText="def area(r):\n    return 3.15 * r * r", newText="x")
     assert "The nearest is lines 3 to 4:\n3\tdef area(r):\n4\t    return 3.14 * r * r\n" in str(wrong.value)
     assert "-     return 3.15 * r * r\n+     return 3.14 * r * r" in str(wrong.value)
-    with pytest.raises(ToolError, match="Only white space differs") as spaces:
+    with pytest.raises(ToolError, match="Only whitespace differs") as spaces:
         await run(context, "edit", path="a.py", oldText="def edge(r):\n\treturn 2 * 3.14 * r", newText="x")
     assert "- →return·2·*·3.14·*·r\n+ ····return·2·*·3.14·*·r" in str(spaces.value)
     with pytest.raises(ToolError, match="nor anything like it"):

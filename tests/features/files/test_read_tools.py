@@ -43,7 +43,7 @@ async def test_a_long_file_comes_in_pages_that_together_are_the_file(make_contex
         assert [int(line.partition("\t")[0]) for line in page] == list(range(len(seen) + 1, len(seen) + len(page) + 1))
         seen += [line.partition("\t")[2] for line in page]
         if len(seen) < len(lines):
-            assert f"of 400. Go on with from={len(seen) + 1}.]" in result.output
+            assert f"of 400. Continue with from={len(seen) + 1}.]" in result.output
             assert result.truncated
     assert seen == lines
 
@@ -52,7 +52,7 @@ async def test_as_many_lines_as_asked_for_and_none_past_the_end(make_context: Ma
     context = make_context()
     (context.server_root / "a.txt").write_text("a\nb\nc\nd\n")
     result = await run(context, "read", path="a.txt", lines=2, **{"from": 2})
-    assert result.output == "2\tb\n3\tc\n[Lines 2 to 3 of 4. Go on with from=4.]"
+    assert result.output == "2\tb\n3\tc\n[Lines 2 to 3 of 4. Continue with from=4.]"
     assert (await run(context, "read", path="a.txt", lines=9, **{"from": 4})).output == "4\td"
     with pytest.raises(ToolError, match="has 4 lines"):
         await run(context, "read", path="a.txt", **{"from": 5})

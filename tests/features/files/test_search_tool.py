@@ -98,7 +98,7 @@ async def test_many_matches_and_long_lines_are_bounded_with_a_word(make_context:
     assert len(result.output) < 400
     with (context.server_root / "many.txt").open("ab") as file:
         file.truncate(5_000_001)
-    assert "1 files of more than 5 MB were left out." in (await run(context, pattern="hit")).output
+    assert "1 files over 5 MB were skipped." in (await run(context, pattern="hit")).output
 
 
 async def test_a_pattern_that_explodes_is_given_up_on_and_other_files_are_searched(make_context: Make) -> None:
@@ -117,7 +117,7 @@ async def test_time_is_limited_and_what_was_found_is_kept(make_context: Make) ->
         (context.server_root / f"b{number}.txt").write_text("a" * 20_000 + "b")
     result = await run(context, pattern="(a|aa)+$")
     assert result.output.startswith("a.txt:1:aa\n")
-    assert "The time was over" in result.output
+    assert "Time ran out" in result.output
     assert result.truncated
 
 

@@ -63,7 +63,7 @@ async def test_a_turn_does_not_wait_for_a_document_that_takes_its_time(make_cont
         "path": "big.pdf",
         "files": 2,
         "passages": 7,
-        "note": "It is still being read, in the background; what has been read is found already.",
+        "note": "It is still being read in the background; what has been read can already be found.",
     }
     assert (result.ok, told) == (True, ["1 of 2 files, 7 passages"])
 

@@ -40,7 +40,7 @@ async def test_the_model_reads_what_became_of_a_fact(told: ToolContext) -> None:
     again = await ran(told, "remember", fact="the deadline is 3 March!")
     assert again == "Known already, as f1: “Deadline is 3 March”. Its confidence is 1.00."
     changed = await ran(told, "remember", fact="Deadline is 5 March")
-    assert changed == "Remembered as f2. It takes the place of f1 “Deadline is 3 March”, which was true until now."
+    assert changed == "Remembered as f2. It replaces f1 “Deadline is 3 March”, which was true until now."
 
 
 async def test_a_person_sees_what_a_fact_would_replace(told: ToolContext) -> None:
@@ -85,7 +85,7 @@ async def test_no_fact_ends_that_was_not_shown(make_context: Callable[..., ToolC
         await tool.call(checked, told)
     assert [fact.text for fact in await facts.all() if fact.is_true_still] == ["likes tea with milk"]
     assert (await tool.preview(checked, told)).must_ask
-    assert "takes the place of f1" in (await tool.call(checked, told)).output
+    assert "replaces f1" in (await tool.call(checked, told)).output
 
 
 async def test_what_cannot_be_kept_fails_before_anybody_is_asked(told: ToolContext) -> None:
@@ -108,7 +108,7 @@ async def test_forgetting_lists_exactly_what_goes_and_always_asks(told: ToolCont
 
 
 async def test_what_matches_nothing_fails_before_anybody_is_asked(told: ToolContext) -> None:
-    with pytest.raises(ToolError, match="no fact with 'tea'"):
+    with pytest.raises(ToolError, match="No fact matches 'tea'"):
         await shown(told, "forget", pattern="tea")
 
 
@@ -121,9 +121,9 @@ async def test_what_may_be_untrue_now_is_named_and_ends_with_a_second_call(told:
     await ran(told, "remember", fact="The user lives in Oslo")
     first = await ran(told, "remember", fact="The user lives in Bergen")
     assert first.splitlines()[:2] == ["Remembered as f2.", "f1 says “The user lives in Oslo”."]
-    assert "its id as replaces" in first
+    assert "id as replaces" in first
     changed = await ran(told, "remember", fact="The user lives in Bergen", replaces="f1")
-    assert changed == "Remembered as f2. It takes the place of f1 “The user lives in Oslo”, which was true until now."
+    assert changed == "Remembered as f2. It replaces f1 “The user lives in Oslo”, which was true until now."
     assert told.facts is not None
     assert [fact.text for fact in await told.facts.matching("f*")] == []
     assert [(one.id, one.is_true_still) for one in await told.facts.all()] == [("f1", False), ("f2", True)]  # type: ignore[attr-defined]

@@ -60,7 +60,7 @@ async def test_a_person_sees_where_a_memory_goes_before_it_is_written(make_conte
 
 async def test_a_bad_target_fails_before_anybody_is_asked(make_context: Make) -> None:
     tool, arguments = call("memory_write", content="x", target="SOUL.md")
-    with pytest.raises(ToolError, match="no place for a memory"):
+    with pytest.raises(ToolError, match="not a place for a memory"):
         await tool.preview(arguments, make_context())
 
 
@@ -85,7 +85,7 @@ async def test_a_search_may_be_for_some_days_and_places_alone(make_context: Make
     answer = json.loads((await tool.call(arguments, context)).output)
     only = SearchFilter(paths=["memory/", "shared/"], since=date(2026, 1, 5), until=date(2026, 1, 11))
     assert notes.asked == [{"only": only, "limit": 3, "min_score": None}]
-    assert "files without a date were left out" in answer["note"]
+    assert "undated files were left out" in answer["note"]
     tool, arguments = call("memory_search", query="tea", paths=["MEMORY.md"])
     assert "without a date" not in (await tool.call(arguments, context)).output
 
@@ -96,8 +96,8 @@ async def test_what_is_no_day_is_refused_and_no_day_lies_between_two_in_the_wron
 ) -> None:
     notes = Notes(SearchAnswer(()))
     for days, reason in (
-        ({"since": since}, "`since` is .* no day"),
-        ({"until": since}, "`until` is .* no day"),
+        ({"since": since}, "`since` is .* not a date"),
+        ({"until": since}, "`until` is .* not a date"),
         ({"since": "2026-01-11", "until": "2026-01-05"}, "no day lies between"),
     ):
         tool, arguments = call("memory_search", query="tea", **days)

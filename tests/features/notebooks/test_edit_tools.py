@@ -211,7 +211,7 @@ async def test_a_move_says_from_where_to_where_and_keeps_the_cell(desk: Desk) ->
     assert (shown.details["from"], shown.details["after"]) == ("cell 4", "“Load data”")
     result = await desk.call("notebook_move_cell", cellId="p", afterCellId="t")
     assert desk.ids == ["t", "p", "l", "f"]
-    assert "is cell 2 of churn.ipynb now" in result.output
+    assert "is now cell 2 of churn.ipynb" in result.output
     shown = await desk.preview("notebook_move_cell", path=PATH, cellId="f", atStart=True)
     assert shown.summary == "Move cell 4 of churn.ipynb to the beginning"
     await desk.call("notebook_move_cell", cellId="f", atStart=True)
@@ -222,9 +222,9 @@ async def test_a_move_says_from_where_to_where_and_keeps_the_cell(desk: Desk) ->
 
 async def test_a_new_notebook_is_shown_whole_and_never_takes_the_place_of_another(desk: Desk) -> None:
     (desk.context.server_root / "old.ipynb").write_text("{}")
-    with pytest.raises(ToolError, match="is there already"):
+    with pytest.raises(ToolError, match="already exists"):
         await desk.preview("notebook_create", path="old.ipynb")
-    with pytest.raises(InvalidArguments, match="ends with"):
+    with pytest.raises(InvalidArguments, match="must end in"):
         await desk.preview("notebook_create", path="new.txt")
     cells = [{"cellType": "markdown", "source": "# New"}, {"cellType": "code", "source": "1"}]
     shown = await desk.preview("notebook_create", path="work/new.ipynb", cells=cells)
@@ -236,7 +236,7 @@ async def test_a_new_notebook_is_shown_whole_and_never_takes_the_place_of_anothe
     assert run.details["run"] is True
     assert run.grant_text == "every new notebook in work with a run of its cells at once"
     assert run.grant != shown.grant
-    with pytest.raises(InvalidArguments, match="there is none among `cells`"):
+    with pytest.raises(InvalidArguments, match="there are none in `cells`"):
         await desk.preview("notebook_create", path="work/new.ipynb", cells=cells[:1], run=True)
 
 

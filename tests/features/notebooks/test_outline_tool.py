@@ -99,7 +99,7 @@ def test_a_picture_that_reading_left_out_is_known_by_what_stands_beside_it() -> 
 
 
 async def test_what_is_not_there_is_said_with_what_is(desk: Desk) -> None:
-    with pytest.raises(NotebookError, match="There are: Churn, Fit") as caught:
+    with pytest.raises(NotebookError, match="Headings: Churn, Fit") as caught:
         await desk.run("notebook_outline", path=PATH, heading="Plot")
     assert caught.value.code == "no_heading"
     with pytest.raises(NotebookError, match="has cells 1 to 5"):
@@ -127,7 +127,7 @@ async def test_lines_are_found_in_sources_and_outputs(desk: Desk) -> None:
     outputs = await desk.run("notebook_find", path=PATH, pattern=r"Key\w+: x$", regex=True, where="outputs")
     assert outputs.output == "cell 4 (f) output, line 1: KeyError: x"
     assert (await desk.run("notebook_find", path=PATH, pattern=r"Key\w+")).output == "Nothing found."
-    with pytest.raises(InvalidArguments, match="no regular expression"):
+    with pytest.raises(InvalidArguments, match="not a regular expression"):
         await desk.run("notebook_find", path=PATH, pattern="(", regex=True)
 
 

@@ -144,7 +144,7 @@ def test_with_run_it_is_an_execution_without_a_clock_that_needs_both_tools() -> 
 def test_where_running_is_denied_writing_cannot_run_either() -> None:
     registry = ToolRegistry([notebook_insert_cell_tool])
     call = ToolCall("1", "notebook_insert_cell", {"path": PATH, **NEW, "run": True})
-    with pytest.raises(InvalidArguments, match="the work of notebook_run_cell, too, which cannot be used now"):
+    with pytest.raises(InvalidArguments, match="the work of notebook_run_cell, which cannot be used now"):
         registry.validate(call)
     why = "the user chose Ask mode."
     with pytest.raises(InvalidArguments, match=why):

@@ -92,7 +92,7 @@ async def test_one_can_type_into_it_and_a_line_that_is_not_finished_comes_again(
     await run(turn, "process", action="write", id=job, text="more\n", endInput=True)
     assert "over" in await polled(turn, job, "exit code 0")
     assert "more\nover\n" in (await run(turn, "process", action="log", id=job)).output
-    with pytest.raises(ToolError, match="no input any more"):
+    with pytest.raises(ToolError, match="no longer accepts input"):
         await run(turn, "process", action="write", id=job, text="late")
 
 
@@ -139,7 +139,7 @@ async def test_there_is_an_end_to_how_many(turn: ToolContext, monkeypatch: pytes
 
 async def test_wrong_calls_are_told_what_is_right(turn: ToolContext) -> None:
     assert "Nothing was started" in (await run(turn, "process", action="list")).output
-    with pytest.raises(ToolError, match=r"no process 'p9' in this turn\. There are: none"):
+    with pytest.raises(ToolError, match=r"no process 'p9' in this turn\. Processes: none"):
         await run(turn, "process", action="poll", id="p9")
     with pytest.raises(InvalidArguments, match="`id` is missing"):
         await run(turn, "process", action="poll")
@@ -195,4 +195,4 @@ async def test_polling_without_news_counts_as_going_in_circles(turn: ToolContext
         for arguments in ({"action": "list"}, {"action": "poll", "id": "p1", "waitMs": wait_ms}):
             result = await run(turn, "process", **arguments)
             said += (await guard.after_tool(ToolCall("1", "process", arguments), result)).output
-    assert "That leads nowhere" in said
+    assert "Try something else" in said

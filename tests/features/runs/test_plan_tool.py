@@ -39,7 +39,7 @@ async def test_two_steps_at_once_are_pointed_out(make_context):
         ToolCall("1", "plan_update", steps(load="doing", fit="doing"))
     )
     assert (await tool.call(arguments, make_context())).output.endswith(
-        "More than one step is marked as doing; mark one."
+        "More than one step is marked as doing; mark only one."
     )
 
 

@@ -188,12 +188,12 @@ async def test_what_came_from_another_session_is_not_sent_on_and_nothing_to_itse
     await house.end(run_id)
     await until(lambda: house.ends_on_disk(second))
     (refused,) = house.results(second).values()
-    assert "nothing is sent on from here" in refused["content"]
+    assert "you cannot send one from here" in refused["content"]
     assert [line["content"] for line in house.lines(first) if line["role"] == "user"] == [
         f"to {second}: to {first}: ping"
     ]
     await house.run(first, f"to {first}: hello")
-    assert "this session itself" in list(house.results(first).values())[-1]["content"]
+    assert "That is this session" in list(house.results(first).values())[-1]["content"]
     assert len(house.of("exec.approval_request")) == 1
     await house.close()
 

@@ -238,7 +238,7 @@ async def test_a_notebook_runs_with_the_models_parameters_and_gives_its_result(t
     await house.approve(key=key)
     await house.end(run_id)
     result = last_result(house, key)
-    assert result["content"].startswith("draw ended well.")
+    assert result["content"].startswith("draw succeeded.")
     assert "| 2 | 2 |" in result["content"].replace("  ", " ")
     assert "not this" not in result["content"]
     assert "[image/png" in result["content"]

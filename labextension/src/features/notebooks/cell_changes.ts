@@ -118,14 +118,14 @@ class Planning {
       default:
         throw new ActionError(
           'bad_request',
-          'This version of the Onyx extension does not know such a change.'
+          'This version of the Onyx extension does not know this kind of change.'
         );
     }
   }
 
   private _insert(given: NbCell, place: Place): Step {
     if (this.order.includes(given.id)) {
-      throw new ActionError('cell_exists', `The notebook has a cell ${given.id} already.`);
+      throw new ActionError('cell_exists', `The notebook already has a cell ${given.id}.`);
     }
     const putAt = this._indexOf(place);
     const cell = wholeCell(given);
@@ -171,7 +171,7 @@ class Planning {
     if (this._running.has(cellId)) {
       throw new ActionError(
         'running',
-        `Cell ${cellId} runs now, and would lose what it puts out, so nothing was changed. Try again when it has ended, or ask the user to stop it.`
+        `Cell ${cellId} is running and would lose its output, so nothing was changed. Try again when it has finished, or ask the user to stop it.`
       );
     }
   }
@@ -230,7 +230,7 @@ function withOutputs(
   { outputs, executionCount }: { outputs: unknown[]; executionCount: number | null }
 ): NbCell {
   if (cell.cell_type !== 'code') {
-    throw new ActionError('not_code', `Cell ${cell.id} is no code cell any more.`);
+    throw new ActionError('not_code', `Cell ${cell.id} is no longer a code cell.`);
   }
   const metadata = { ...(cell.metadata as object), trusted: true };
   return wholeCell({ ...cell, metadata, outputs, execution_count: executionCount });

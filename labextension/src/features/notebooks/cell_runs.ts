@@ -70,7 +70,7 @@ async function run(
     throw new ActionError('not_code', 'Only a code cell can be run.');
   }
   if (!(await isKernelFree(panel))) {
-    throw new ActionError('kernel_busy', 'Something else runs in the kernel of the notebook.');
+    throw new ActionError('kernel_busy', 'Something else is running in the kernel of the notebook.');
   }
   const shared = cell.model.sharedModel as ISharedCodeCell;
   const now = cellOf(shared);
@@ -122,13 +122,13 @@ function checkLost(panel: NotebookPanel, life: KernelLife): void {
     // The tab's own connection is gone with it, which says nothing about the kernel.
     throw new ActionError(
       'closed',
-      'The notebook was closed in the tab while the cell ran. It may run on in the kernel; its end is not known.'
+      'The notebook was closed in the tab while the cell ran. It may still be running in the kernel; how it ended is not known.'
     );
   }
   if (life.hasEnded) {
     throw new ActionError(
       'kernel_died',
-      'The kernel died or was restarted while the cell ran, so its variables are lost. What it had put out until then is kept.'
+      'The kernel died or was restarted while the cell ran, so its variables are lost. Its output up to then is kept.'
     );
   }
 }
@@ -152,7 +152,7 @@ async function ensureKernel(panel: NotebookPanel): Promise<void> {
     throw new ActionError('no_kernel', 'The kernel of the notebook is not running.');
   }
   if (context.pendingInput) {
-    throw new ActionError('no_kernel', 'The kernel waits for input in another cell.');
+    throw new ActionError('no_kernel', 'The kernel is waiting for input in another cell.');
   }
 }
 

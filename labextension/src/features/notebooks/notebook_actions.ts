@@ -99,7 +99,7 @@ async function apply(panel: NotebookPanel, changes: CellChange[]): Promise<Recor
   if (panel.context.contentsModel?.writable === false && !areOutputs(changes)) {
     throw new ActionError(
       'not_saved',
-      `${serverPath(panel.context)} is read-only: what is changed in it could not be saved, so nothing was changed. Ask the user to make the file writable and open it anew, or to save it under another name.`
+      `${serverPath(panel.context)} is read-only: changes could not be saved, so nothing was changed. Ask the user to make the file writable and reopen it, or to save it under another name.`
     );
   }
   const applied = applyChanges(panel.context.model.sharedModel, changes, running);
