@@ -89,7 +89,7 @@ class Bench:
         return Asked(first_s or time.monotonic() - began, _cpu_s(server.pid) - before_s, usage)
 
     async def first_words(self) -> None:
-        words = prompts.in_words(self.facts, WHAT)
+        words = prompts.text_prompt(self.facts, WHAT)
         servers, model = self.fresh("kept")
         _say("process not started", await self.ask(model, servers, words))
         _say("the same question again", await self.ask(model, servers, words))
@@ -104,7 +104,7 @@ class Bench:
         await servers.close()
         servers, model = self.fresh("ahead")
         began = time.monotonic()
-        beginning = ModelRequest(SYSTEM, [Message("user", prompts.before_words(self.facts, WHAT))])
+        beginning = ModelRequest(SYSTEM, [Message("user", prompts.text_prompt_prefix(self.facts, WHAT))])
         await model.prefill(beginning)
         print(f"{'reading ahead, start included':38}{time.monotonic() - began:6.2f} s")
         _say("read ahead", await self.ask(model, servers, words))
@@ -125,7 +125,7 @@ class Bench:
             ("second repair", prompts.repair_cell(facts, RATE, CELL, "NameError: 'x'", "", show=False), _FENCE),
             ("answer from its output", prompts.answer_from(RATE, "monthly 0.41\ntwo years 0.04"), None),
             ("cell of the next question", prompts.write_cell(facts, AGAIN), _FENCE),
-            ("a question for words", prompts.in_words(facts, WHAT), None),
+            ("a question for words", prompts.text_prompt(facts, WHAT), None),
             ("a cell again", prompts.write_cell(facts, RATE), _FENCE),
         ]
         for name, prompt, guidance in steps:

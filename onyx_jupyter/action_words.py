@@ -73,7 +73,7 @@ ACTIONS: Mapping[str, Words] = {
 }
 
 
-def words_of(action: str, count: int | None, *, is_over: bool) -> str | None:
+def verb_of(action: str, count: int | None, *, is_over: bool) -> str | None:
     """The verb in English; None for a key that is not in the table."""
     words = ACTIONS.get(action)
     if words is None:

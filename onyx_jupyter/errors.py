@@ -45,21 +45,21 @@ ModelErrorCode = Literal[
 class OnyxError(Exception):
     """Base of all errors raised on purpose; `str(error)` is readable for people.
 
-    `own_words` says that the message quotes nobody but the caller: otherwise a model reads the message fenced.
+    `has_safe_message` says that the message quotes nobody but the caller: otherwise a model reads the message fenced.
     """
 
     code = "error"
     hint: str | None = None
-    own_words = False
+    has_safe_message = False
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         if hint is not None:
             self.hint = hint
 
-    def in_own_words(self) -> Self:
+    def mark_message_safe(self) -> Self:
         """The error itself, after declaring that its message quotes nobody but the caller."""
-        self.own_words = True
+        self.has_safe_message = True
         return self
 
 
@@ -210,7 +210,7 @@ class InvalidArguments(ToolError):
     """The call's arguments do not match the tool's schema; `wrong` names the arguments concerned, if known."""
 
     code = "invalid_arguments"
-    own_words = True
+    has_safe_message = True
 
     def __init__(self, message: str, *, hint: str | None = None, wrong: Iterable[str] = ()) -> None:
         super().__init__(message, hint=hint)
@@ -221,14 +221,14 @@ class PathNotAllowed(ToolError):
     """The path leads outside the allowed roots."""
 
     code = "path_not_allowed"
-    own_words = True
+    has_safe_message = True
 
 
 class MemoryConflict(ToolError):
     """A memory file changed since the content that a change was based on; `checksum` is of its current content."""
 
     code = "memory_conflict"
-    own_words = True
+    has_safe_message = True
 
     def __init__(self, path: str, checksum: str) -> None:
         super().__init__(f"{path} has changed since it was read. Read it again, then redo the change.")

@@ -196,7 +196,7 @@ class ToolDefinition:
     apart: bool = False
 
     @property
-    def in_one_line(self) -> str:
+    def one_line_signature(self) -> str:
         """Name, arguments and description in a line, for a model that gets its tools in words."""
         required = self.parameters.get("required", ())
         arguments = (name if name in required else f"{name}?" for name in self.parameters.get("properties", {}))

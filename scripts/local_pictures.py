@@ -22,7 +22,7 @@ CELL_QUESTION = "Add a cell that shows the churn rate by contract type."
 WORDS_QUESTION = "What does this notebook do?"
 # It may have to be loaded first, on a machine that does other work.
 ANSWER_MS = 600_000
-MOST_CELLS = 5
+MAX_CELLS = 5
 ANSWER_PX = {"width": 1280, "height": 640}
 
 STAND_IN = "stand-in"
@@ -121,7 +121,7 @@ def _ask(studio: Studio, name: str, question: str, width_px: float | None = None
 def _allow_all(sidebar: Sidebar) -> None:
     """A yes to the cell, and to each in which it is mended. Raises: AssertionError where none of them ran."""
     ended = _ended(sidebar)
-    for _ in range(MOST_CELLS):
+    for _ in range(MAX_CELLS):
         expect(sidebar.approvals.or_(ended).first).to_be_visible(timeout=ANSWER_MS)
         if ended.count():
             break

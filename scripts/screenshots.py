@@ -39,7 +39,7 @@ PENGUINS = Path(palmerpenguins.__file__).parent / "data" / "penguins.csv"
 MODEL = "my-server/assistant"
 MEMORY_PX = {"width": 1280, "height": 700}
 SKILLS_PX = {"width": 1060, "height": 1240}
-MOST_BYTES = 200_000
+MAX_BYTES = 200_000
 
 QUESTION = "Is the contract or the number of support calls the better predictor of churn?"
 PLOT = """\
@@ -278,8 +278,8 @@ def main(arguments: Sequence[str]) -> None:
                 size = shoot(page, options.into / f"{name}.png")
                 page.context.close()
                 print(f"{name}.png  {size / 1000:.0f} kB")
-                if size > MOST_BYTES:
-                    raise SystemExit(f"{name}.png is larger than {MOST_BYTES / 1000:.0f} kB.")
+                if size > MAX_BYTES:
+                    raise SystemExit(f"{name}.png is larger than {MAX_BYTES / 1000:.0f} kB.")
         finally:
             browser.close()
             lab.stop()

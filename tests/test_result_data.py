@@ -2,7 +2,7 @@
 
 import json
 
-from onyx_jupyter.action_words import ACTIONS, words_of
+from onyx_jupyter.action_words import ACTIONS, verb_of
 from onyx_jupyter.activities import OBJECT_CHARS, Activity
 from onyx_jupyter.messages import Link
 from onyx_jupyter.result_data import MAX_CELLS, MAX_CHARS, bounded, cells_shown
@@ -42,6 +42,6 @@ def test_what_it_is_about_is_one_line_of_bounded_length():
 
 def test_every_action_has_its_words():
     assert all(words.doing and words.done for words in ACTIONS.values())
-    assert words_of("delete_cells", 3, is_over=True) == "Deleted 3 cells of"
-    assert words_of("delete_cells", 1, is_over=False) == "Delete a cell of"
-    assert words_of("nothing of the kind", None, is_over=True) is None
+    assert verb_of("delete_cells", 3, is_over=True) == "Deleted 3 cells of"
+    assert verb_of("delete_cells", 1, is_over=False) == "Delete a cell of"
+    assert verb_of("nothing of the kind", None, is_over=True) is None

@@ -126,7 +126,7 @@ class _Conversation:
                     if _FENCED.search(said):
                         break
         except httpx.HTTPError:
-            raise await self._server.broken_off() from None
+            raise await self._server.connection_error() from None
         finally:  # what was said counts, and is kept, although the time is over
             self.prompt_tokens += spent[0]
             self.completion_tokens += spent[1]

@@ -176,7 +176,7 @@ async def _fill(one: House, random_: random.Random) -> int:
     one.onyx.get(MEMORIES).start()
     while True:
         state = await one.onyx.get(MEMORIES).status()
-        if one.onyx.get(MEMORIES).is_in_step and state.files >= FILES and state.progress is None:
+        if one.onyx.get(MEMORIES).is_index_synced and state.files >= FILES and state.progress is None:
             return state.chunks or 0
         await asyncio.sleep(0.2)
 

@@ -133,7 +133,7 @@ async def _found_again(home: Path) -> list[float]:
         return any(words in one.snippet for one in found)
 
     memory.start()
-    while not memory.state.in_step:
+    while not memory.state.is_synced:
         await _told(news)
     await memory.settled()
     taken = []

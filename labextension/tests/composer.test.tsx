@@ -38,7 +38,7 @@ const SEEN: SentItem = { ...CELL, text: '--- code\n6 * 7', tokens: 12 };
 let root: Root;
 let host: HTMLElement;
 let props: Partial<ComposerProps>;
-const calls = { send: vi.fn(), addContext: vi.fn(), editLast: vi.fn(), awaitText: vi.fn() };
+const calls = { send: vi.fn(), addContext: vi.fn(), editLast: vi.fn(), expectInput: vi.fn() };
 const sources: MentionSources = {
   now: () => [{ section: 'cells', name: 'df.plot()', detail: 'cell 4', item: CELL }],
   variables: () => Promise.resolve([variable('df'), variable('model')]),
@@ -46,7 +46,7 @@ const sources: MentionSources = {
     Promise.resolve<MentionOption[]>(
       folder === 'data/'
         ? [{ section: 'files', name: 'table.csv', item: { type: 'file', path: 'data/table.csv' } }]
-        : [{ section: 'files', name: 'data/', goOn: 'data/' }]
+        : [{ section: 'files', name: 'data/', completion: 'data/' }]
     )
 };
 
@@ -120,7 +120,7 @@ afterEach(async () => {
 
 describe('the input waits for a text', () => {
   it('with the focus, nothing in it and no answer under way, and says so each time anew', async () => {
-    const times = () => calls.awaitText.mock.calls.length;
+    const times = () => calls.expectInput.mock.calls.length;
     expect(times()).toBe(1);
     await write('W');
     await write('');

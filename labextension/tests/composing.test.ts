@@ -44,16 +44,16 @@ describe('while a person writes', () => {
   });
 
   it('the server hears of the empty input that waits for a text, and of none that has one', () => {
-    composing.awaited();
+    composing.onInputExpected();
     expect(told()).toEqual(['']);
     composing.typed('W');
-    composing.awaited();
+    composing.onInputExpected();
     expect(told()).toEqual(['', 'W']);
     composing.ended();
-    composing.awaited();
+    composing.onInputExpected();
     expect(told()).toEqual(['', 'W', '']);
     composing.dispose();
-    composing.awaited();
+    composing.onInputExpected();
     expect(told()).toEqual(['', 'W', '']);
   });
 
@@ -77,7 +77,7 @@ describe('while a person writes', () => {
     'it is told once, and nothing of the text, where %s answers',
     model => {
       answeredBy = model;
-      composing.awaited();
+      composing.onInputExpected();
       expect(told()).toEqual([]);
       composing.typed('W');
       composing.typed('What');

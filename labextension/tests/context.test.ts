@@ -5,13 +5,13 @@ import { cellRequest, cellRequestMode } from '../src/features/cell_actions/cell_
 import { ContextChips, MAX_CHIPS } from '../src/features/composer/chosen_context';
 import {
   asItems,
-  asWish,
-  asWishes,
+  asContextItem,
+  asContextItems,
   itemKey,
   itemName,
   itemPlace,
-  namesInWords,
-  tokensInWords
+  formatNames,
+  formatTokens
 } from '../src/features/composer/context_items';
 import { draggedItems } from '../src/features/composer/dragged_items';
 import { TabMemory } from '../src/features/chat/tab_memory';
@@ -55,21 +55,21 @@ describe('what goes along', () => {
     expect(names({ ...LINES, ...CELL, type: 'selection' })[0]).toBe('Selection in cell 4');
     expect(names({ type: 'file', path: 'data/t.csv' })).toEqual(['t.csv', 'data/t.csv']);
     expect(names(NOTE)).toEqual(['2026-01-05.md:12–14', 'memory/2026-01-05.md · lines 12–14']);
-    expect(namesInWords([NOTE, CELL, { ...NOTE, startLine: 20, endLine: 20 }], trans)).toBe(
+    expect(formatNames([NOTE, CELL, { ...NOTE, startLine: 20, endLine: 20 }], trans)).toBe(
       'cell 4 · memory · 2026-01-05.md:12–14 · 2026-01-05.md:20'
     );
-    expect(namesInWords([CELL, DF], trans)).toBe('cell 4 · df');
+    expect(formatNames([CELL, DF], trans)).toBe('cell 4 · df');
   });
 
   it('is asked for by its names, and a former text stays behind but for a selection', () => {
-    expect(asWish({ ...CELL, text: 'old', tokens: 9, problem: 'none' })).not.toHaveProperty('text');
-    expect(asWish({ ...CELL, text: 'old', tokens: 9 })).not.toHaveProperty('tokens');
-    expect(asWish({ ...LINES, tokens: 9 })).toMatchObject(LINES);
+    expect(asContextItem({ ...CELL, text: 'old', tokens: 9, problem: 'none' })).not.toHaveProperty('text');
+    expect(asContextItem({ ...CELL, text: 'old', tokens: 9 })).not.toHaveProperty('tokens');
+    expect(asContextItem({ ...LINES, tokens: 9 })).toMatchObject(LINES);
   });
 
   it('is asked for again only where a person sent it: memory recalls by itself', () => {
-    expect(asWishes([NOTE, CELL])).toEqual([asWish(CELL)]);
-    expect(asItems([NOTE, DF])).toEqual([asWish(DF)]);
+    expect(asContextItems([NOTE, CELL])).toEqual([asContextItem(CELL)]);
+    expect(asItems([NOTE, DF])).toEqual([asContextItem(DF)]);
   });
 
   it('is the same thing with another text, except a selection', () => {
@@ -80,7 +80,7 @@ describe('what goes along', () => {
   });
 
   it('counts tokens in few letters', () => {
-    expect([1, 420, 1234, 12_345].map(count => tokensInWords(count, trans))).toEqual([
+    expect([1, 420, 1234, 12_345].map(count => formatTokens(count, trans))).toEqual([
       '~1 token',
       '~420 tokens',
       '~1.2k tokens',
@@ -90,7 +90,7 @@ describe('what goes along', () => {
 
   it('is read from a store only as far as it is something', () => {
     expect(asItems('x')).toEqual([]);
-    expect(asItems([null, 3, { type: 'cell' }, DF])).toEqual([asWish(DF)]);
+    expect(asItems([null, 3, { type: 'cell' }, DF])).toEqual([asContextItem(DF)]);
   });
 });
 

@@ -193,10 +193,10 @@ describe('files that are uploaded', () => {
     uploads.drop(idOf('hangs'));
     await settle();
     expect(sent.map(one => one.name)).toEqual(['hangs', 'wanted']);
-    expect([goingUp(), uploads.isUnderWay]).toEqual([[['wanted', null]], true]);
+    expect([goingUp(), uploads.isInProgress]).toEqual([[['wanted', null]], true]);
     sent[1].answer(item('wanted'));
     await settle();
-    expect([goingUp(), uploads.isUnderWay]).toEqual([[], false]);
+    expect([goingUp(), uploads.isInProgress]).toEqual([[], false]);
   });
 });
 

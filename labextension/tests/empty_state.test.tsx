@@ -16,7 +16,7 @@ let host: HTMLElement;
 const ask = vi.fn();
 const draw = (notebook: string | null, fix: { text: string; send: () => void } | null) => {
   const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
-  const standard = { model: 'a/b', isLocal: false, nobody: null, connectModel: () => undefined };
+  const standard = { model: 'a/b', isLocal: false, noModel: null, connectModel: () => undefined };
   return act(async () =>
     root.render(
       <UiProvider value={ui}>

@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { LocalModels, percent, sizeWords, stateWords } from '../src/features/local_models/local_models';
+import { LocalModels, percent, formatSize, formatState } from '../src/features/local_models/local_models';
 import type { LocalModelInfo } from '../src/protocol/wire';
 import { Peer, Refusal, settle } from './peer';
 import { localModel } from './local_model';
@@ -103,11 +103,11 @@ describe('in words', () => {
     [{ state: 'ready', shared: true }, 'Ready, for everyone on this installation'],
     [{ state: 'failed' }, 'Download failed']
   ] as Array<[Partial<LocalModelInfo>, string]>)('%o', (more, words) => {
-    expect(stateWords(localModel(more), trans)).toBe(words);
+    expect(formatState(localModel(more), trans)).toBe(words);
   });
 
   it('sizes are those of a person, and 100 percent is all of it', () => {
-    expect([sizeWords(491_400_064), sizeWords(1_117_320_768)]).toEqual(['491 MB', '1.12 GB']);
+    expect([formatSize(491_400_064), formatSize(1_117_320_768)]).toEqual(['491 MB', '1.12 GB']);
     expect(percent(localModel({ doneBytes: 1_117_320_768 }))).toBe(100);
   });
 });

@@ -115,7 +115,7 @@ describe('what can be mentioned', () => {
     const content = [file('sub', 'directory'), file('t.csv'), file('a.ipynb', 'notebook')];
     page.contents = { get: (path: string) => Promise.resolve((asked.push(path), { content })) };
     const found = await mentions().files('');
-    expect(found.map(one => one.item?.type ?? one.goOn)).toEqual(['notebook', 'file', 'work/sub/']);
+    expect(found.map(one => one.item?.type ?? one.completion)).toEqual(['notebook', 'file', 'work/sub/']);
     await mentions().files('data/raw/');
     expect(asked).toEqual(['work', 'data/raw']);
   });

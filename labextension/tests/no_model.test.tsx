@@ -11,7 +11,7 @@ import type { Ui } from '../src/shared/ui_context';
 import type { ChatModel } from '../src/features/chat/chat_model';
 import { newRun } from '../src/features/chat/conversation';
 import type { LocalModels } from '../src/features/local_models/local_models';
-import { whyNobody } from '../src/features/chat/no_model';
+import { noModelReason } from '../src/features/chat/no_model';
 import { ViewState } from '../src/features/chat/view_state';
 import type { Agent, Component } from '../src/protocol/wire';
 import { WaysWithoutModel } from '../src/features/local_models/local_model_parts';
@@ -41,7 +41,7 @@ const ui = { trans } as unknown as Ui;
 
 describe('why nobody answers', () => {
   const why = (standard: string, chosen: string | null, state: Component, models = [MODEL]) =>
-    whyNobody({ agent: { model: standard } as Agent, component: () => state }, { models }, chosen, trans);
+    noModelReason({ agent: { model: standard } as Agent, component: () => state }, { models }, chosen, trans);
   const missing = { ok: false, message: LINE };
   const fine = { ok: true, message: 'fine' };
 
@@ -67,7 +67,7 @@ describe('why nobody answers', () => {
   });
 
   it('is not known before the server has answered', () => {
-    expect(whyNobody({ agent: null, component: () => null }, { models: null }, null, trans)).toBeNull();
+    expect(noModelReason({ agent: null, component: () => null }, { models: null }, null, trans)).toBeNull();
   });
 });
 
@@ -84,7 +84,7 @@ describe('where nobody answers', () => {
   const click = (name: string) => act(async () => hook(name)?.click());
   const draw = (element: JSX.Element) =>
     act(async () => root.render(<UiProvider value={ui}>{element}</UiProvider>));
-  const ways = () => (
+  const actions = () => (
     <WaysWithoutModel
       localModels={localModels}
       client={peer.client}
@@ -93,18 +93,18 @@ describe('where nobody answers', () => {
       showSkills={showSkills}
     />
   );
-  const page = (nobody: { line: string; ways: JSX.Element } | null) => (
+  const page = (noModel: { line: string; actions: JSX.Element } | null) => (
     <EmptyState
       model=""
       isLocal={false}
-      nobody={nobody}
+      noModel={noModel}
       notebook={null}
       fix={null}
       ask={() => undefined}
       connectModel={() => undefined}
     />
   );
-  const answer = (more: { ways?: JSX.Element; code?: string }) => {
+  const answer = (more: { actions?: JSX.Element; code?: string }) => {
     const done = () => Promise.resolve();
     const problem = { code: more.code ?? 'no_model', message: LINE };
     return (
@@ -113,7 +113,7 @@ describe('where nobody answers', () => {
         online
         canRetry
         retry={retry}
-        ways={more.ways}
+        actions={more.actions}
         approve={done}
         deny={done}
         answer={done}
@@ -136,7 +136,7 @@ describe('where nobody answers', () => {
   });
 
   it('the first page is that one line and the ways on, and offers nothing that a model would have to do', async () => {
-    await draw(page({ line: LINE, ways: ways() }));
+    await draw(page({ line: LINE, actions: actions() }));
     expect([...host.querySelectorAll('p')].map(one => one.textContent)).toEqual([LINE]);
     expect(hook('suggestion')).toBeNull();
     expect([...host.querySelectorAll('button')].map(one => one.textContent)).toEqual([
@@ -157,7 +157,7 @@ describe('where nobody answers', () => {
   });
 
   it('an answer is the same line and the same ways, and no alarm, and can be asked for again', async () => {
-    await draw(answer({ ways: ways() }));
+    await draw(answer({ actions: actions() }));
     expect(hook('no-model')?.textContent).toContain(LINE);
     expect(hook('no-model')?.getAttribute('role')).toBe('status');
     expect(hook('run-problem')).toBeNull();

@@ -30,7 +30,9 @@ describe('what was remembered by itself', () => {
     const read = readMemory({ ...data, refused, history: '- then' })!;
     expect(read.isUndone).toBe(true);
     expect(read.done.map(one => one.content)).toEqual(['April']);
-    expect(read.refused.map(one => [one.change.content, one.why])).toEqual([['April', 'it contains a secret']]);
+    expect(read.refused.map(one => [one.change.content, one.why])).toEqual([
+      ['April', 'it contains a secret']
+    ]);
     expect([read.version, read.before, read.history]).toEqual([3, 2, '- then']);
   });
 

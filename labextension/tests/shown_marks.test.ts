@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
 
-import { leftWords, markWords, turnWords, whyNot } from '../src/features/review/mark_words';
+import { formatSkipped, formatMark, formatTurn, lockedReason } from '../src/features/review/mark_words';
 import { changedLines, shownMarks } from '../src/features/review/shown_marks';
 import type { CellNow } from '../src/features/review/shown_marks';
 import type { CellMark, NotebookReverted, TurnInfo } from '../src/protocol/wire';
@@ -35,8 +35,8 @@ describe('marks as a notebook shows them', () => {
   it('say when the person typed since, and then offer no revert', () => {
     const [shown] = shownMarks([edited], cells(['a', 'x = 2  # mine']));
     expect(shown.isYours).toBe(true);
-    expect(markWords(shown, '', trans)).toEqual(['1 line changed', 'changed by you since']);
-    expect(whyNot(shown, trans)).toContain('You changed this cell');
+    expect(formatMark(shown, '', trans)).toEqual(['1 line changed', 'changed by you since']);
+    expect(lockedReason(shown, trans)).toContain('You changed this cell');
   });
 
   it('say nothing about what is as before, gone, or there again', () => {
@@ -67,13 +67,13 @@ describe('marks as a notebook shows them', () => {
     const moved = mark('m', ['moved'], { above: ['a'] });
     const both = mark('n', ['edited', 'moved'], { above: [], before: text('1'), after: text('2') });
     const [first, second] = shownMarks([moved, both], cells(['a', ''], ['m', ''], ['n', '2']));
-    expect(markWords(first, 'below cell 1', trans)).toEqual(['moved from below cell 1']);
-    expect(markWords(second, 'the start', trans)).toEqual(['1 line changed', 'moved from the start']);
+    expect(formatMark(first, 'below cell 1', trans)).toEqual(['moved from below cell 1']);
+    expect(formatMark(second, 'the start', trans)).toEqual(['1 line changed', 'moved from the start']);
   });
 
   it('cannot be reverted while the turn goes on', () => {
     const [shown] = shownMarks([{ ...edited, working: true }], cells(['a', 'x = 2']));
-    expect(whyNot(shown, trans)).toContain('still working');
+    expect(lockedReason(shown, trans)).toContain('still working');
   });
 });
 
@@ -90,9 +90,9 @@ describe('words about turns and reverts', () => {
   };
 
   it('count what was changed, else what was made, else what ran', () => {
-    expect(turnWords({ ...turn, cells: 3, ran: 1 }, trans)).toBe('3 cells changed');
-    expect(turnWords({ ...turn, created: ['f/new.ipynb'] }, trans)).toBe('new.ipynb made');
-    expect(turnWords({ ...turn, ran: 1 }, trans)).toBe('1 cell run');
+    expect(formatTurn({ ...turn, cells: 3, ran: 1 }, trans)).toBe('3 cells changed');
+    expect(formatTurn({ ...turn, created: ['f/new.ipynb'] }, trans)).toBe('new.ipynb made');
+    expect(formatTurn({ ...turn, ran: 1 }, trans)).toBe('1 cell run');
   });
 
   it('name each reason once, and a notebook by its own error', () => {
@@ -108,7 +108,7 @@ describe('words about turns and reverts', () => {
         { path: 'b.ipynb', reason: 'not_found', message: 'There is no b.ipynb.' }
       ]
     };
-    expect(leftWords(outcome, trans)).toEqual([
+    expect(formatSkipped(outcome, trans)).toEqual([
       '2 cells were left as they are: you changed them since.',
       '1 cell was left as it is: it runs now. Stop it, or wait for its end, and try again.',
       'b.ipynb: There is no b.ipynb.'

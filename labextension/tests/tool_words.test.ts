@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
 
-import { actionWords } from '../src/features/chat/action_words';
+import { phrasesOf } from '../src/features/chat/action_words';
 import { newRun, newToolCall } from '../src/features/chat/conversation';
 import type { Run, ToolCall } from '../src/features/chat/conversation';
 import { applyEvent } from '../src/features/chat/run_events';
@@ -77,11 +77,11 @@ describe('a call as a line', () => {
   });
 
   it('is taken from the words that the server has, too', () => {
-    expect(actionWords('insert_and_run_cell', 1, trans)).toEqual([
+    expect(phrasesOf('insert_and_run_cell', 1, trans)).toEqual([
       'Insert and run a cell in',
       'Inserted and ran a cell in'
     ]);
-    expect(actionWords('nothing of the kind', 1, trans)).toBeNull();
+    expect(phrasesOf('nothing of the kind', 1, trans)).toBeNull();
   });
 });
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from onyx_jupyter.agent.compaction import Room, sum_up
+from onyx_jupyter.agent.compaction import Room, compact_older
 from onyx_jupyter.agent.processor import Reply
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.token_count import Correction, request_tokens
@@ -21,7 +21,7 @@ Build = Callable[[], Awaitable[ModelRequest]]
 Ask = Callable[[ModelRequest], Awaitable[Reply]]
 _RESERVE_SHARE = 4
 # A part that is smaller than this share of the room is not worth a request of its own.
-_LEAST_SHARE = 20
+_MIN_SHARE = 20
 # After a summary failed, the conversation grows by this share of the limit before another is tried.
 _GROWTH_SHARE = 10
 # Failures unrelated to the conversation: better to fail than to lose part of it.
@@ -87,10 +87,10 @@ async def _make_room(run: Run, room: Room, limits: _Limits) -> bool:
     blocks = run.transcript.blocks(run.run_id)
     part = split(blocks, room.messages // 2, wishes.keep_recent_tokens, wishes.keep_turns)
     # A model of a few hundred million parameters follows no format, and each try takes it half a minute.
-    if part is not None and not run.model.light and blocks_tokens(part.older) > room.messages // _LEAST_SHARE > 0:
+    if part is not None and not run.model.light and blocks_tokens(part.older) > room.messages // _MIN_SHARE > 0:
         failed_at = run.transcript.failed_compaction(run.model.id)
         if not failed_at or room.tokens >= failed_at + limits.limit // _GROWTH_SHARE:
-            error = await sum_up(run, part, room)
+            error = await compact_older(run, part, room)
             if error is None:
                 return True
             if error.code in _PASSING and room.tokens > limits.hard:
@@ -121,11 +121,11 @@ async def _cut(run: Run, room: Room, *, drop: bool) -> bool:
     await run.transcript.append_compaction(run.run_id, compaction, None, data)
     # A small model's window fills up every few questions, so it gets the note only once.
     if not run.model.light or not any(block.is_summary for block in blocks):
-        await run.note("overflow", _in_words(blocks, left, run.model.id), data)
+        await run.note("overflow", _describe_cut(blocks, left, run.model.id), data)
     return True
 
 
-def _in_words(before: Sequence[Block], after: Sequence[Block], model_id: str) -> str:
+def _describe_cut(before: Sequence[Block], after: Sequence[Block], model_id: str) -> str:
     dropped = {block.entry_id for block in before if not block.is_summary} - {block.entry_id for block in after}
     what = (
         "the model doesn't see its oldest part, apart from the beginnings of your own messages"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from onyx_jupyter.agent.cell_draft import DraftedCell
 from onyx_jupyter.agent.context import ask_within_window
 from onyx_jupyter.agent.processor import Halt, Reply, RunSoFar
-from onyx_jupyter.agent.reflection import look_again
+from onyx_jupyter.agent.reflection import should_reflect
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.side_request import end_stream
 from onyx_jupyter.agent.tool_calls import perform, record
@@ -52,7 +52,7 @@ async def run_loop(run: Run) -> str:
         try:
             text = await _turns(run)
         except Halt as halt:
-            text = await _say(halt.text, run)
+            text = await _emit_answer(halt.text, run)
         if not await run.inbox.join_or_close():
             return text
 
@@ -67,7 +67,7 @@ async def _turns(run: Run) -> str:
         if reply.calls:
             continue
         run.lead = _APART if reply.text else run.lead
-        if is_last or run.inbox.waiting or not await look_again(run, reply.text):
+        if is_last or run.inbox.waiting or not await should_reflect(run, reply.text):
             return reply.text or run.transcript.reflected_answer(run.run_id) or ""
 
 
@@ -103,7 +103,7 @@ async def _answer(run: Run, is_last: bool, *hints: Message) -> tuple[Reply, int]
     hints = (*hints, LAST_TURN) if is_last else hints
     reply, estimate = await ask_within_window(run, lambda: _request(run, is_last, hints), lambda it: _stream(run, it))
     reply = await run.processors.after_model(reply)
-    if not reply.text.strip() and not reply.said and (is_last or not reply.calls):
+    if not reply.text.strip() and not reply.has_text and (is_last or not reply.calls):
         raise EmptyAnswer(run.model.id)
     return reply, estimate
 
@@ -125,7 +125,7 @@ async def _request(run: Run, is_last: bool, hints: Sequence[Message]) -> ModelRe
     return request if is_last else run.toolbox.equip(request)
 
 
-async def _say(text: str, run: Run) -> str:
+async def _emit_answer(text: str, run: Run) -> str:
     """Emits and saves an answer that no model wrote."""
     for call in run.transcript.open_calls(run.run_id):
         await record(call, HALTED, "aborted", run, {})
@@ -154,18 +154,18 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
     run.text, lead = "", run.lead
     await run.partial.begin(run.run_id)
     filtered, thoughts, draft = run.processors.text_filter(), run.think(), DraftedCell(run)
-    stream, said = run.model.stream(request), False
+    stream, has_text = run.model.stream(request), False
     try:
         async for event in stream:
             if isinstance(event, ThoughtDelta):
                 thoughts.add(event.text)
             elif isinstance(event, TextDelta):
                 thoughts.word()
-                said = said or bool(event.text.strip())
+                has_text = has_text or bool(event.text.strip())
                 _show(filtered.feed(event.text), run)
             elif isinstance(event, TextWasThinking):
                 thoughts.take_back(lead, run.text, filtered.finish())
-                run.text, run.lead, said, filtered = "", lead, False, run.processors.text_filter()
+                run.text, run.lead, has_text, filtered = "", lead, False, run.processors.text_filter()
                 await run.partial.discard()
             elif isinstance(event, ModelProgress):
                 thoughts.part()
@@ -177,7 +177,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
                 await run.note(event.kind, run.redact(event.message), event.data)
             elif isinstance(event, ModelDone):
                 _show(filtered.finish(), run)
-                return Reply(run.text, event.tool_calls, event.usage, said)
+                return Reply(run.text, event.tool_calls, event.usage, has_text)
     except ModelError:
         _show(filtered.finish(), run)  # keep everything that was received
         raise

@@ -50,12 +50,15 @@ class RunSoFar:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of the model: text, calls, or both. `said` is whether any text came, even if a filter removed it."""
+    """One answer of the model: text, calls, or both.
+
+    `has_text` is whether any text came, even if a filter removed it.
+    """
 
     text: str
     calls: tuple[ToolCall, ...]
     usage: Usage
-    said: bool = False
+    has_text: bool = False
 
 
 class TextFilter(Protocol):

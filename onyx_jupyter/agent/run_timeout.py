@@ -27,7 +27,7 @@ class RunTimeout:
     def check(self) -> None:
         """Raises: RunTimedOut."""
         if self.used_s >= self._limit_s:
-            raise self._out_of_time()
+            raise self._timeout_error()
 
     @asynccontextmanager
     async def limit(self) -> AsyncIterator[None]:
@@ -35,42 +35,42 @@ class RunTimeout:
         try:
             async with asyncio.timeout(None) as scope:
                 self._scope = scope
-                self._go_on()
+                self._resume()
                 try:
                     yield
                 finally:
-                    self._hold()
+                    self._pause()
                     self._scope = None
         except TimeoutError as error:
             if scope.expired():
-                raise self._out_of_time() from error
+                raise self._timeout_error() from error
             raise
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Stops counting inside the block."""
         was_counting = self._since is not None
-        self._hold()
+        self._pause()
         try:
             yield
         finally:
             if was_counting:
-                self._go_on()
+                self._resume()
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         self._since = self._clock.monotonic()
-        self._ring_in(max(0.0, self._limit_s - self._before_s))
+        self._reschedule(max(0.0, self._limit_s - self._before_s))
 
-    def _hold(self) -> None:
+    def _pause(self) -> None:
         self._before_s, self._since = self.used_s, None
-        self._ring_in(None)
+        self._reschedule(None)
 
-    def _ring_in(self, seconds: float | None) -> None:
+    def _reschedule(self, seconds: float | None) -> None:
         if self._scope is not None and not self._scope.expired():
             now = asyncio.get_running_loop().time()
             self._scope.reschedule(None if seconds is None else now + seconds)
 
-    def _out_of_time(self) -> RunTimedOut:
+    def _timeout_error(self) -> RunTimedOut:
         return RunTimedOut(
             f"Onyx reached the time limit of {self._limit_s:g} s for one answer.",
             hint="Ask for it in smaller steps, or raise runtime.defaultTimeoutMs in onyx.json. Time spent waiting for "

@@ -35,7 +35,7 @@ async def side_request(
                 usage = event.usage
     finally:
         await end_stream(stream)
-    return await processors.after_model(Reply(text, (), usage, said=bool(text)))
+    return await processors.after_model(Reply(text, (), usage, has_text=bool(text)))
 
 
 async def end_stream(stream: object) -> None:

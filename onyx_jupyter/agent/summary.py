@@ -114,7 +114,7 @@ def read_answer(answer: str) -> Summary:
     return Summary(answer[: heading.start()].strip(), tuple(_proposals(answer[heading.end() :])))
 
 
-def complaint_about(summary: Summary, must_hold: Sequence[str], most: int) -> str | None:
+def find_summary_problem(summary: Summary, must_hold: Sequence[str], most: int) -> str | None:
     """Why this summary cannot be used, or None."""
     found = {match[1] for match in _HEADING.finditer(summary.text)}
     missing = [heading for heading in HEADINGS if heading not in found]

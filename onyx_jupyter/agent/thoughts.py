@@ -64,11 +64,11 @@ class Thoughts:
         if self._began_at is not None:
             self._end(self._rest(), self._began_at)
 
-    def take_back(self, lead: str, said: str, held: str) -> None:
-        """The answer so far was thought: `said` has been shown as answer, `held` is what a filter still held back."""
-        if said:
-            self._shown.append(said)
-            self._emit(ChatThought(self._run_id, lead + said, was_said=True))
+    def take_back(self, lead: str, sent: str, held: str) -> None:
+        """The answer so far was thought: `sent` has been shown as answer, `held` is what a filter still held back."""
+        if sent:
+            self._shown.append(sent)
+            self._emit(ChatThought(self._run_id, lead + sent, was_said=True))
         if self._first_word_at is not None:
             self._end(held, self._first_word_at)
 

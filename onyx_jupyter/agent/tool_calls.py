@@ -16,7 +16,7 @@ from onyx_jupyter.events import ToolFinished, ToolStarted
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.external_content import unfenced
-from onyx_jupyter.security.secret_redactor import marked, off_the_loop
+from onyx_jupyter.security.secret_redactor import marked, redact_off_loop
 from onyx_jupyter.toolsets.arguments import Checked
 from onyx_jupyter.toolsets.call_repair import RepairedCall, repair_call
 from onyx_jupyter.toolsets.context import ToolContext
@@ -36,12 +36,12 @@ async def perform(call: ToolCall, run: Run) -> None:
         outcome = await _outcome(call, run)
     status, repaired = outcome.status, outcome.repaired
     result = completed(repaired or call, outcome.result, status, run.tools.activity((repaired or call).name))
-    result = await off_the_loop(run.secrets.redact_result, result)
+    result = await redact_off_loop(run.secrets.redact_result, result)
     result = await run.results.fit(call.id, result)
     facts: dict[str, Any] = {"durationMs": round((run.clock.monotonic() - started_at) * 1000)}
     if repaired is not None:
         taken = {"tool": repaired.name, "arguments": dict(repaired.arguments)}
-        facts["takenAs"] = await off_the_loop(run.secrets.redact_data, taken)
+        facts["takenAs"] = await redact_off_loop(run.secrets.redact_data, taken)
     try:
         result = await run.processors.after_tool(repaired or call, result)
     except Halt as halt:
@@ -58,7 +58,7 @@ async def record(call: ToolCall, result: ToolResult, status: str, run: Run, meta
     attachments = result.attachments or None
     shown = unfenced(result.output)
     # Watchers have not seen the arguments of a call that never began.
-    given = None if status == "ok" else await off_the_loop(run.secrets.redact_data, dict(call.arguments))
+    given = None if status == "ok" else await redact_off_loop(run.secrets.redact_data, dict(call.arguments))
     run.emit(
         ToolFinished(
             run.run_id,
@@ -156,7 +156,7 @@ async def _ask(tool: Tool[Any], arguments: Checked, call: ToolCall, context: Too
         answer = await unless_steered(asking, run.inbox)
     if not answer.approved:
         return f"Denied: {answer.reason}" if answer.reason else "Denied."
-    if answer.shown is not None and not await _is_still(answer.shown, tool, arguments, context, run):
+    if answer.shown is not None and not await _is_approval_current(answer.shown, tool, arguments, context, run):
         return "Not done: what it would do has changed since the user allowed it. Look again, then repeat the call."
     return None
 
@@ -167,7 +167,7 @@ def _also(name: str, tool: Tool[Any], run: Run) -> Tool[Any]:
         return run.tools.get(name)
     except ToolError as error:
         message = f"This {tool.name} call would also do the work of {name}, which cannot be used here. Do it without."
-        raise ToolError(message).in_own_words() from error
+        raise ToolError(message).mark_message_safe() from error
 
 
 def _refuse_marks(call: ToolCall) -> None:
@@ -181,7 +181,7 @@ def _refuse_marks(call: ToolCall) -> None:
         )
 
 
-async def _is_still(
+async def _is_approval_current(
     shown: Mapping[str, Any], tool: Tool[Any], arguments: Checked, context: ToolContext, run: Run
 ) -> bool:
     """An approval is for what the person saw: a cell that was edited in the meantime needs a new one."""

@@ -51,7 +51,7 @@ def split(blocks: Sequence[Block], most: int, keep_tokens: int, keep_turns: int)
     return _split_at(blocks, place)
 
 
-def words_of(older: Sequence[Block], most: int) -> tuple[str, ...]:
+def user_messages(older: Sequence[Block], most: int) -> tuple[str, ...]:
     """The user's messages there, shortened alike until they fit `most` tokens; at worst the middle ones are dropped."""
     said = [word for block in older for word in block.words if word.strip()]
     for limit in _WORD_CHARS:
@@ -108,7 +108,7 @@ def _dropping(part: TruncationPlan, blocks: Sequence[Block], room: int) -> Compa
     summary = next((block.summary for block in blocks if block.is_summary), "")
     if text_tokens(summary) > share:
         summary = head_and_tail(summary, max(share, 1))
-    return Compaction(summary, words_of(part.older, share), part.first_kept, part.carried)
+    return Compaction(summary, user_messages(part.older, share), part.first_kept, part.carried)
 
 
 def _as_it_is(blocks: Sequence[Block]) -> Compaction | None:

@@ -73,9 +73,9 @@ class AllowedModels:
         if model_id is None or self._allows(model_id):
             await self._models.warm()
 
-    async def let_go(self, path: Path) -> bool:
+    async def release(self, path: Path) -> bool:
         """See protocols.ModelFileHolder."""
-        return not isinstance(self._models, ModelFileHolder) or await self._models.let_go(path)
+        return not isinstance(self._models, ModelFileHolder) or await self._models.release(path)
 
     async def close(self) -> None:
         await self._models.close()

@@ -87,10 +87,10 @@ class Configured:
         for models in [*self._retired, *([self._models] if self._models else [])]:
             await models.close()
 
-    async def let_go(self, path: Path) -> bool:
+    async def release(self, path: Path) -> bool:
         """Closes a model's file wherever it is not answering; returns whether it is no longer in use."""
         opened = [*self._retired, *([self._models] if self._models else [])]
-        return all([await models.let_go(path) for models in opened])
+        return all([await models.release(path) for models in opened])
 
     @property
     def settings(self) -> Settings:
@@ -120,7 +120,7 @@ class Configured:
         assert self._default is not None, "read() comes first"
         return self.settings.config.model_of(agent) or self._default.id or agent.fallback_model or NO_MODEL
 
-    def patience_s(self) -> float:
+    def human_timeout_s(self) -> float:
         """How many seconds a person has to answer."""
         return self.settings.config.security.approval_timeout_ms / 1000
 

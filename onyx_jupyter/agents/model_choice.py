@@ -44,7 +44,7 @@ class ModelChoice:
             return model
         return FallbackModel(model, lambda: self._one(models, config, fallback_id), request_for)
 
-    def acts_in_cells(self, config: Config, model_id: str, wished: str | None = None) -> bool:
+    def uses_cell_mode(self, config: Config, model_id: str, wished: str | None = None) -> bool:
         """Whether that model proposes cells and calls no tools: as `wished`, else if it is local or by `toolMode`."""
         if wished is not None:
             return wished == "cell"

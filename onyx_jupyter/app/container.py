@@ -26,7 +26,7 @@ T = TypeVar("T")
 START_S = 30.0
 """How long a non-essential feature may delay those after it."""
 END_OF_START_S = 3.0
-IN_THE_LOG = "See the server log. This feature is unavailable until the server is restarted; everything else works."
+SEE_LOG = "See the server log. This feature is unavailable until the server is restarted; everything else works."
 
 
 class Container:
@@ -105,7 +105,7 @@ class Container:
         """Raises: FeatureUnavailable if the feature that answers it has failed."""
         name = self._feature_of[operation.name]
         if name in self.problems:
-            raise FeatureUnavailable(f"{operation.name} is not available: {self.problems[name]}.", hint=IN_THE_LOG)
+            raise FeatureUnavailable(f"{operation.name} is not available: {self.problems[name]}.", hint=SEE_LOG)
 
     def toolsets(self) -> Sequence[Toolset]:
         """See `Contributions`, as for the methods below."""
@@ -164,7 +164,7 @@ class Container:
                 raise ValueError(f"The feature {feature.name} could not be created: {error}") from error
             self._fail(feature, error)
             for key in feature.provides:
-                self.parts.miss(key, f"{feature.name} failed")
+                self.parts.mark_unavailable(key, f"{feature.name} failed")
         else:
             self.parts.provide(built.parts)
             self._features[feature.name] = (feature, built)
@@ -201,7 +201,7 @@ class Container:
 
 
 def _failed(name: str, why: str) -> Component:
-    return {"ok": False, "message": f"{name}: {why}.", "hint": IN_THE_LOG}
+    return {"ok": False, "message": f"{name}: {why}.", "hint": SEE_LOG}
 
 
 def _reason(error: Exception) -> str:

@@ -17,15 +17,15 @@ log = logging.getLogger(__name__)
 class HomeOwner:
     """Holds a lock that the system releases with the process, however that ends; `begin` is called once it is held.
 
-    `look_s` is the interval at which a server that is not the owner tries to become it.
+    `poll_s` is the interval at which a server that is not the owner tries to become it.
     """
 
-    def __init__(self, lock: Path, begin: Callable[[], Awaitable[None]], *, look_s: float) -> None:
+    def __init__(self, lock: Path, begin: Callable[[], Awaitable[None]], *, poll_s: float) -> None:
         self._lock = FileLock(lock, thread_local=False, timeout=0, mode=PRIVATE_FILE)
         self._begin = begin
-        self._look_s = look_s
+        self._poll_s = poll_s
         self._watching: asyncio.Task[None] | None = None
-        self._looked = asyncio.Event()
+        self._has_tried = asyncio.Event()
         self._closed = False
 
     @property
@@ -36,7 +36,7 @@ class HomeOwner:
         """If the home is free, `begin` has been called when this returns, else it is called once it is. Idempotent."""
         if self._watching is None and not self._closed:
             self._watching = asyncio.create_task(self._watch(), name="onyx home owner")
-        await self._looked.wait()
+        await self._has_tried.wait()
 
     async def close(self) -> None:
         """Releases the home for the next server."""
@@ -44,7 +44,7 @@ class HomeOwner:
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.wait([self._watching])
-        self._looked.set()
+        self._has_tried.set()
         self._lock.release()
 
     async def _watch(self) -> None:
@@ -53,12 +53,12 @@ class HomeOwner:
                 if self._take():
                     await self._begin()
                     return
-                if not self._looked.is_set():
+                if not self._has_tried.is_set():
                     log.info("Another server uses this home and does its background work.")
-                    self._looked.set()
-                await asyncio.sleep(self._look_s)
+                    self._has_tried.set()
+                await asyncio.sleep(self._poll_s)
         finally:
-            self._looked.set()
+            self._has_tried.set()
 
     def _take(self) -> bool:
         try:

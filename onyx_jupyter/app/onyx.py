@@ -17,7 +17,7 @@ from onyx_jupyter.operations.keys import HEALTH, HOST
 from onyx_jupyter.operations.parts import Key
 
 T = TypeVar("T")
-LOOK_S = 10.0
+OWNER_POLL_S = 10.0
 """How often a server that does not own its home tries to."""
 
 
@@ -36,7 +36,7 @@ class Onyx:
         self.host = host
         self._started_at = host.clock.monotonic()
         self.container = Container(features, {HOST: host, HEALTH: self.health, **(lent or {})}, failed)
-        self._owner = HomeOwner(host.home.owner_lock, self.container.begin_as_owner, look_s=LOOK_S)
+        self._owner = HomeOwner(host.home.owner_lock, self.container.begin_as_owner, poll_s=OWNER_POLL_S)
 
     def get(self, key: Key[T]) -> T:
         """What a feature provides. Raises: FeatureUnavailable."""

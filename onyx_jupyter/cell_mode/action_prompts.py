@@ -75,7 +75,7 @@ def answer_from(text: str, request: str) -> str:
     return f"The result:\n{_cut(text)}\n\n{request}\nAnswer briefly, only from this result."
 
 
-def go_on_with(text: str, request: str) -> str:
+def continuation_prompt(text: str, request: str) -> str:
     """The content that was read, for the next action."""
     return f"The result:\n{_cut(text)}\n\n{request}\nThe file is read; now write the other one."
 

@@ -20,7 +20,7 @@ _FORGET = re.compile(
     r"\s+(?P<what>.+)",
     re.IGNORECASE | re.DOTALL,
 )
-_NEVER_MIND = re.compile(r"(?:it|that|this|about it|all (?:of )?(?:it|that))\W*", re.IGNORECASE)
+_NO_OBJECT = re.compile(r"(?:it|that|this|about it|all (?:of )?(?:it|that))\W*", re.IGNORECASE)
 _RECALL = re.compile(
     r"\bwhat (?:do|did|have) you (?:remember(?:ed)?|note[d]?)\b|\bwhat (?:else )?do you know about (?:me|us|my|our)\b"
     r"|\bdo you (?:remember|know) (?:my|our|who i am|(?:what|when|where|which|how) (?:i|we))\b"
@@ -65,7 +65,7 @@ class ActionRequest:
 def action_request(request: str, facts: NotebookFacts, *, names_data: bool) -> ActionRequest | None:
     """None if the request needs code or words. `names_data`: it names a table, a column or a data file."""
     forget = _FORGET.match(request)
-    if forget and not _NEVER_MIND.fullmatch(forget["what"].strip()):
+    if forget and not _NO_OBJECT.fullmatch(forget["what"].strip()):
         return ActionRequest("forget", about=forget["what"].strip(" .!"))
     if skill := _about_skills(request, facts.skills, names_data):
         return skill

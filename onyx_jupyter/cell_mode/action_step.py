@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.cell_mode import actions
-from onyx_jupyter.cell_mode.action_prompts import answer_from, choose, go_on_with, shown_actions, shown_answers
+from onyx_jupyter.cell_mode.action_prompts import answer_from, choose, continuation_prompt, shown_actions, shown_answers
 from onyx_jupyter.cell_mode.action_requests import ActionRequest
 from onyx_jupyter.cell_mode.answers.names import denied_lines, unfounded_name
 from onyx_jupyter.cell_mode.answers.numbers import Numbers
@@ -61,11 +61,11 @@ class ActionStep:
         if last is None:
             return self._first()
         if last.status == "denied":
-            return self._inner.say(_NOT_DONE)
+            return self._inner.answer_text(_NOT_DONE)
         if self._wanted.want == "forget":
-            return self._forgetting(last)
+            return self._forget_call(last)
         if last.status != "ok":
-            return self._inner.say(f"It did not work: {last.result}")
+            return self._inner.answer_text(f"It did not work: {last.result}")
         match last.call.name:
             case actions.RECALL:
                 return self._recalled(last.result)
@@ -73,15 +73,15 @@ class ActionStep:
                 text = _LINE_NUMBER.sub("", last.result)
                 return self._write_after(text, last) if self._wanted.want == "read_or_write" else self._answer(text)
             case actions.LIST:
-                return self._inner.say(quoted(last.result) or last.result)
+                return self._inner.answer_text(quoted(last.result) or last.result)
             case actions.WRITE:
-                return self._inner.say(last.result)
+                return self._inner.answer_text(last.result)
         return self._answer(last.result)
 
     def _first(self) -> Events:
         wanted = self._wanted
         if wanted.want == "list_skills" or (wanted.want == "run_skill" and not wanted.skills):
-            return self._inner.say(_skills_in_words(self._facts.skills))
+            return self._inner.answer_text(_format_skills(self._facts.skills))
         if wanted.want == "recall":
             return self._call(actions.recall(self._turn.request))
         call = actions.settled(wanted)
@@ -92,7 +92,7 @@ class ActionStep:
         """The file was read in order to write another one."""
         others = tuple(path for path in self._wanted.paths if path != last.call.arguments.get("path"))
         wanted = replace(self._wanted, want="write_file", paths=others or self._wanted.paths)
-        return self._choose(wanted, go_on_with(text, self._turn.request), self._so_far())
+        return self._choose(wanted, continuation_prompt(text, self._turn.request), self._so_far())
 
     def _so_far(self) -> list[Message]:
         return [*shown_actions(), Message("user", self._turn.request), Message("assistant", _as_json(self._turn))]
@@ -119,27 +119,27 @@ class ActionStep:
             async for event in rest:
                 yield event
 
-    def _forgetting(self, last: Step) -> Events:
+    def _forget_call(self, last: Step) -> Events:
         """Forgets a fact; if there is none, the line of a note that has the same words."""
         if last.call.name == actions.FORGET and last.status == "ok":
-            return self._inner.say(last.result)
+            return self._inner.answer_text(last.result)
         if last.call.name == actions.FORGET:
             return self._call(ToolCall("", actions.RECALL, {"query": self._wanted.about[:1000], "limit": _NOTED}))
         if last.call.name == actions.RECALL and last.status == "ok":
             edit = _without_line(last.result, self._wanted.about)
-            return self._call(edit) if edit is not None else self._inner.say(_NOTHING_NOTED)
+            return self._call(edit) if edit is not None else self._inner.answer_text(_NOTHING_NOTED)
         if last.call.name == actions.EDIT_FILE and last.status == "ok":
-            return self._inner.say(f"Forgotten: “{str(last.call.arguments.get('oldText', '')).strip(' -')}”")
-        return self._inner.say(f"It could not be forgotten: {last.result}")
+            return self._inner.answer_text(f"Forgotten: “{str(last.call.arguments.get('oldText', '')).strip(' -')}”")
+        return self._inner.answer_text(f"It could not be forgotten: {last.result}")
 
     def _recalled(self, result: str) -> Events:
         lines = [
             line
             for path, text in _notes(result)
             for line in text.splitlines()
-            if _tells_of_people(path) and line.strip(" #-") and line.strip() not in self._facts.boilerplate
+            if _is_about_people(path) and line.strip(" #-") and line.strip() not in self._facts.boilerplate
         ]
-        return self._answer("\n".join(dict.fromkeys(lines))) if lines else self._inner.say(_NOTHING_NOTED)
+        return self._answer("\n".join(dict.fromkeys(lines))) if lines else self._inner.answer_text(_NOTHING_NOTED)
 
     async def _answer(self, result: str) -> Events:
         """Words from the result; or the beginning of the result itself if the words claim what it doesn't contain."""
@@ -171,7 +171,7 @@ class ActionStep:
 
     def _call(self, call: ToolCall) -> Events:
         if not self._has(call.name):
-            return self._inner.say(
+            return self._inner.answer_text(
                 f"That needs the tool `{call.name}`, which I do not have here: in Ask mode I only read."
             )
         return self._inner.call(call)
@@ -218,7 +218,7 @@ def _notes(result: str) -> list[tuple[str, str]]:
     ]
 
 
-def _tells_of_people(path: str) -> bool:
+def _is_about_people(path: str) -> bool:
     """Whether the file is about the user and their work rather than the agent itself."""
     return path in _ABOUT_PEOPLE or path.startswith(("memory/", "shared/"))
 
@@ -233,7 +233,7 @@ def _without_line(result: str, about: str) -> ToolCall | None:
     return None
 
 
-def _skills_in_words(skills: tuple[SkillFact, ...]) -> str:
+def _format_skills(skills: tuple[SkillFact, ...]) -> str:
     if not skills:
         return _NO_SKILLS
     lines = [f"- **{skill.name}**{f': {skill.description}' if skill.description else ''}" for skill in skills]

@@ -89,7 +89,7 @@ def call_of(answer: str, wanted: ActionRequest, request: str) -> ToolCall | None
 
 def pattern_of(about: str) -> str:
     """The significant words in order, with anything between them, as a pattern for `forget`."""
-    words = [word for word in re.findall(r"[\w'-]+", about) if word.lower() not in _LITTLE]
+    words = [word for word in re.findall(r"[\w'-]+", about) if word.lower() not in _STOP_WORDS]
     return "*".join(words or [about])
 
 
@@ -135,8 +135,8 @@ def _escaped(text: str) -> str:
     return json.dumps(json.dumps(text, ensure_ascii=False)[1:-1], ensure_ascii=False)[1:-1]
 
 
-_LITTLE_WORDS = (
+_STOP_WORD_TEXT = (
     "a an and are about as at be been by did do does for from had has have i in is it its me my of on or our so "
     "that the their them there these they this to us was we were what which who will with you your"
 )
-_LITTLE = frozenset(_LITTLE_WORDS.split())
+_STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())

@@ -15,7 +15,7 @@ _WHICH = re.compile(r"\bwhich\s+(?P<groups>\w+)", re.I)
 _AND = re.compile(r"\band\b|\bby\b|×")
 _OF_NUMBERS = re.compile(r"^(?:u?int|float|bool|double|decimal)", re.I)
 _SHARE = re.compile(r"\b(?:rates?|shares?|percentages?|proportions?)\b", re.I)
-_MOST_GROUPS = 2
+_MAX_GROUPS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def asked_groups(request: str, frame: Frame) -> AskedGroups:
         return AskedGroups()
     names = [column.name for column in frame.columns]
     parts = [part for part in _AND.split(found["groups"]) if part.strip()]
-    meant = [_the_one(names, part) for part in parts[:_MOST_GROUPS]]
+    meant = [_the_one(names, part) for part in parts[:_MAX_GROUPS]]
     groups = tuple(name for name in meant if name is not None)
     if not groups or meant[0] is None:
         return AskedGroups()

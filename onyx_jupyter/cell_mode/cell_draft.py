@@ -37,7 +37,7 @@ async def drafted(asking: AsyncGenerator[ModelEvent, None], begun: str) -> Async
 def so_far(answer: str, begun: str) -> str:
     """The part of the answer that is certainly the cell: without a closing fence, text around it, or repeated lines."""
     text = answer.lstrip()
-    if _FENCE.search(text) is None and ("```" in text or text.startswith("`") or _is_words(text)):
+    if _FENCE.search(text) is None and ("```" in text or text.startswith("`") or _is_prose(text)):
         return begun
     text = _FENCE_TO_COME.sub("", text)
     last = text.rpartition("\n")[2]
@@ -46,7 +46,7 @@ def so_far(answer: str, begun: str) -> str:
     return cell_of(text, begun) or begun
 
 
-def _is_words(text: str) -> bool:
+def _is_prose(text: str) -> bool:
     """Whether a sentence precedes a cell that is still to come, or may: code is recognized by its signs."""
     first = text.partition("\n")[0]
     may_be = first == text and first[:1].isupper() and not _SIGNS.search(first)

@@ -8,19 +8,25 @@ from itertools import pairwise
 from typing import Any
 
 from onyx_jupyter.cell_mode import prompts
-from onyx_jupyter.cell_mode.answers.figures import figures_of, in_sentences
+from onyx_jupyter.cell_mode.answers.figures import describe_figures, figures_of
 from onyx_jupyter.cell_mode.answers.numbers import Numbers
-from onyx_jupyter.cell_mode.answers.output_text import cell_id_of, only_repeats, quoted, says_all, without_pictures
+from onyx_jupyter.cell_mode.answers.output_text import (
+    cell_id_of,
+    contains_output,
+    only_repeats,
+    quoted,
+    without_pictures,
+)
 from onyx_jupyter.cell_mode.cell_draft import drafted
 from onyx_jupyter.cell_mode.cell_source import cell_of, has_whole_block, is_code, opening_lines, problem_in
 from onyx_jupyter.cell_mode.changed_cell import cell_to_change
 from onyx_jupyter.cell_mode.empty_cells import only_claims
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for, missing_modules
 from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
-from onyx_jupyter.cell_mode.fixes.automatic_fixes import mended
+from onyx_jupyter.cell_mode.fixes.automatic_fixes import fix_cell
 from onyx_jupyter.cell_mode.fixes.finished_cell import finished
 from onyx_jupyter.cell_mode.fixes.imports import uses_module
-from onyx_jupyter.cell_mode.made_up_data import makes_up_data, speaks_of
+from onyx_jupyter.cell_mode.made_up_data import fabricates_data, mentions_table
 from onyx_jupyter.cell_mode.plots import draws, wants_plot
 from onyx_jupyter.cell_mode.small_model import BOLD, CALM, HOT, Events, Inner
 from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Step, Turn
@@ -69,14 +75,14 @@ class CellStep:
     def can_repair(self) -> bool:
         """Whether another try may help. Repairs from the error alone don't count as tries of the model."""
         failures = self._turn.failures
-        written = sum(self._mended(before) != after.source for before, after in pairwise(failures))
-        return self._can_run and bool(failures) and (written < _REPAIRS or self._mend() is not None)
+        written = sum(self._repaired(before) != after.source for before, after in pairwise(failures))
+        return self._can_run and bool(failures) and (written < _REPAIRS or self._repair() is not None)
 
     def repair(self) -> Events:
         """Repairs the cell from its error alone, else asks for a new one; every other try omits the failed cell."""
         failed, tried = self._turn.failures[-1], len(self._turn.failures)
         cell_id = cell_id_of(failed.result)
-        if (source := self._mend()) is not None:
+        if (source := self._repair()) is not None:
             return self._run(source, cell_id)
         error = error_of(failed.result)
         body = failed.source.removeprefix(self._opening).strip("\n")
@@ -89,9 +95,9 @@ class CellStep:
         ]
         return self._propose(ways, tried=tried, cell_id=cell_id)
 
-    def give_up(self) -> Events:
+    def answer_failed(self) -> Events:
         """Says how the last cell failed, if one did."""
-        return self._inner.say(self._no_cell)
+        return self._inner.answer_text(self._no_cell)
 
     @property
     def _no_cell(self) -> str:
@@ -99,13 +105,13 @@ class CellStep:
             return _GIVEN_UP.format(error=error_of(self._turn.failures[-1].result))
         return _TOO_LONG if self._inner.is_cut else _NO_CELL
 
-    def _mend(self) -> str | None:
+    def _repair(self) -> str | None:
         """The last cell repaired, unless that version has failed before."""
-        source = self._mended(self._turn.failures[-1])
+        source = self._repaired(self._turn.failures[-1])
         return None if source in {step.source for step in self._turn.failures} else source
 
-    def _mended(self, failed: Step) -> str | None:
-        source = mended(failed.source, failed.result, self._facts) if self._is_python else None
+    def _repaired(self, failed: Step) -> str | None:
+        source = fix_cell(failed.source, failed.result, self._facts) if self._is_python else None
         return None if source is None else self._finished(source)
 
     async def _propose(
@@ -162,7 +168,7 @@ class CellStep:
         written = source.removeprefix(self._opening)
         if only_claims(written, request):
             return False
-        if (is_first or speaks_of(self._facts, request)) and makes_up_data(written, self._facts, request):
+        if (is_first or mentions_table(self._facts, request)) and fabricates_data(written, self._facts, request):
             return False
         return attempt > 0 or draws(source) or not wants_plot(request)
 
@@ -185,7 +191,7 @@ class CellStep:
 
     async def answer(self, output: str) -> Events:
         """Words from the output, with a short output quoted below. Numbers that it doesn't contain are not said."""
-        printed, drawn = without_pictures(output), in_sentences(figures_of(output))
+        printed, drawn = without_pictures(output), describe_figures(figures_of(output))
         if not printed:
             yield TextDelta(drawn or (_NOTHING_PRINTED if not output.strip() else _ONLY_A_PICTURE))
             yield self._inner.end()
@@ -201,7 +207,7 @@ class CellStep:
             if known.unfounded(self._inner.text, strict=True) is None and not is_code(self._inner.text):
                 words = f"{self._inner.text.rstrip()} …" if self._inner.is_cut else self._inner.text
                 break
-        below = "" if says_all(words, printed) else quoted(printed)
+        below = "" if contains_output(words, printed) else quoted(printed)
         words = "" if below and only_repeats(words, printed) else words
         yield TextDelta("\n\n".join(part for part in (words.strip(), below, drawn) if part) or _LONG_OUTPUT)
         yield self._inner.end()

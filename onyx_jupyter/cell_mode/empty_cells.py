@@ -7,7 +7,7 @@ import re
 
 from onyx_jupyter.cell_mode.fixes.imports import parsed
 
-_SAYS = ("print", "display")
+_PRINTING = ("print", "display")
 _PRINT = re.compile(r"\b(?:prints?|says?|write|hello)\b", re.IGNORECASE)
 
 
@@ -23,5 +23,5 @@ def _is_claim(statement: ast.stmt) -> bool:
         case ast.Import() | ast.ImportFrom():
             return True
         case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str())])):
-            return name in _SAYS
+            return name in _PRINTING
     return False

@@ -10,7 +10,7 @@ from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.fixes.series_accessors import accessor_of
 
 _ERROR_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit|Iteration)\b(?::.*)?$", re.MULTILINE)
-_MOST_CHARS = 400
+_MAX_CHARS = 400
 _NO_COLUMN = re.compile(r"^KeyError|not in index|not found in axis|do not exist|is not in list")
 _NO_ATTRIBUTE = re.compile(r"AttributeError: '(?P<type>\w+)' object has no attribute '(?P<name>\w+)'")
 _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -56,7 +56,7 @@ def missing_modules(results: Iterable[str]) -> tuple[str, ...]:
 def error_of(result: str) -> str:
     """The last line of a traceback that names an error; the end of the text if there is none."""
     found = list(_ERROR_LINE.finditer(result))
-    return found[-1][0][:_MOST_CHARS] if found else result.strip()[-_MOST_CHARS:]
+    return found[-1][0][:_MAX_CHARS] if found else result.strip()[-_MAX_CHARS:]
 
 
 def hint_for(error: str, facts: NotebookFacts) -> str:

@@ -17,12 +17,12 @@ _WANTS_NEW = re.compile(
 )
 # As in the list of a kernel's variables: `n_customers (int): 1200`. None of these holds rows.
 _SCALAR = re.compile(r"^(?P<name>\w+) \((?:int|float|str|bool|numpy\.\w+?\d+)\)")
-_CHANCE = frozenset(["random", "default_rng", "RandomState"])
+_RANDOM_NAMES = frozenset(["random", "default_rng", "RandomState"])
 # At least this many numbers in a cell are data rather than bounds or settings.
 _FEW = 3
 
 
-def makes_up_data(source: str, facts: NotebookFacts, request: str) -> bool:
+def fabricates_data(source: str, facts: NotebookFacts, request: str) -> bool:
     """Whether the cell replaces a table with made-up data, or computes only from such.
 
     Never if the request is about making or reading data, or contains the numbers itself.
@@ -35,10 +35,10 @@ def makes_up_data(source: str, facts: NotebookFacts, request: str) -> bool:
         return True
     if _read(tree) & _with_rows(facts) or _reads_a_file(tree):
         return False
-    return _throws_dice(tree) or (_is_written_out(tree) and len(re.findall(r"\d+", request)) < _FEW)
+    return _is_random(tree) or (_is_written_out(tree) and len(re.findall(r"\d+", request)) < _FEW)
 
 
-def speaks_of(facts: NotebookFacts, request: str) -> bool:
+def mentions_table(facts: NotebookFacts, request: str) -> bool:
     """Whether the request mentions a known table or column, in any spelling (`monthly fee`)."""
     names = (name for frame in facts.frames for name in (frame.name, *(column.name for column in frame.columns)))
     return bool(named_columns(tuple(names), request))
@@ -77,26 +77,26 @@ def _named_with_rows(statement: ast.AST) -> Iterable[str]:
     match statement:
         case ast.FunctionDef(name=name):
             return [name]
-        case ast.Assign(targets=targets, value=value) if not isinstance(value, ast.Constant) and not _makes_chance(
+        case ast.Assign(targets=targets, value=value) if not isinstance(value, ast.Constant) and not _creates_generator(
             value
         ):
             return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
     return []
 
 
-def _makes_chance(value: ast.AST) -> bool:
+def _creates_generator(value: ast.AST) -> bool:
     """`np.random.default_rng(7)` itself; the numbers drawn from it are the user's data."""
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _CHANCE
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _RANDOM_NAMES
 
 
 def _names_of(variables: Iterable[str]) -> set[str]:
     return {line.partition(" ")[0].rstrip(":") for line in variables}
 
 
-def _throws_dice(tree: ast.AST) -> bool:
+def _is_random(tree: ast.AST) -> bool:
     return any(
-        (isinstance(node, ast.Attribute) and node.attr in _CHANCE)
-        or (isinstance(node, ast.Name) and node.id in (*_CHANCE, "rng") and isinstance(node.ctx, ast.Load))
+        (isinstance(node, ast.Attribute) and node.attr in _RANDOM_NAMES)
+        or (isinstance(node, ast.Name) and node.id in (*_RANDOM_NAMES, "rng") and isinstance(node.ctx, ast.Load))
         for node in ast.walk(tree)
     )
 

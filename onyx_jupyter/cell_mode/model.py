@@ -7,13 +7,13 @@ from contextlib import aclosing
 from typing import Protocol
 
 from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.prefill import known_beginnings
+from onyx_jupyter.cell_mode.prefill import known_prefixes
 from onyx_jupyter.cell_mode.small_model import Inner
 from onyx_jupyter.cell_mode.step import Step
-from onyx_jupyter.cell_mode.turn import is_last_word, turn_of
+from onyx_jupyter.cell_mode.turn import is_final_answer_request, turn_of
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import Model, ModelEvent, ModelRequest
-from onyx_jupyter.security.external_content import plainly
+from onyx_jupyter.security.external_content import escape_marks
 
 _WHOLE_CONVERSATION = 1_000_000
 
@@ -65,12 +65,12 @@ class CellModel:
         The request ends with what the user has typed so far, which may be empty.
         """
         turn = turn_of(request.messages)
-        known = known_beginnings(await self._around.facts(turn.request, turn.made), turn)
-        return [ModelRequest(request.system, [Message("user", plainly(self._redact(text)))]) for text in known]
+        known = known_prefixes(await self._around.facts(turn.request, turn.made), turn)
+        return [ModelRequest(request.system, [Message("user", escape_marks(self._redact(text)))]) for text in known]
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The next step of the turn: words, or one call. Raises: ModelError."""
-        if not request.tools and not is_last_word(request.messages):
+        if not request.tools and not is_final_answer_request(request.messages):
             events = self._inner.stream(request)  # outside the conversation: a summary, a title
         else:
             turn = turn_of(request.messages)

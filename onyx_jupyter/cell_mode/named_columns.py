@@ -10,7 +10,7 @@ _WORD = re.compile(r"\w+")
 _SIGNS = re.compile(r"[\W_]+")
 _SHORTEST = 3
 _SHORTEST_BEGINNING = 4
-_NOT_TELLING = frozenset(
+_STOP_WORDS = frozenset(
     ["the", "and", "for", "per", "num", "number", "value", "values", "with", "from", "column", "total", "mean", "avg"]
 )
 
@@ -20,8 +20,11 @@ def named_columns(names: Iterable[str], text: str) -> tuple[str, ...]:
     every = list(names)
     plain, words = _plain(text), {word.lower() for word in _WORD.findall(text)}
     whole = [name for name in every if _is_whole(name, plain, words)]
-    told = _telling(text)
-    return (*whole, *(name for name in every if name not in whole and _shares_word(_telling(name), told)))
+    request_words = _significant_words(text)
+    return (
+        *whole,
+        *(name for name in every if name not in whole and _shares_word(_significant_words(name), request_words)),
+    )
 
 
 def _is_whole(name: str, plain: str, words: Set[str]) -> bool:
@@ -29,16 +32,16 @@ def _is_whole(name: str, plain: str, words: Set[str]) -> bool:
     return signs_off in plain if len(signs_off) >= _SHORTEST else name.strip().lower() in words
 
 
-def _telling(text: str) -> set[str]:
-    return {part.lower() for part in _PART.findall(text) if len(part) >= _SHORTEST} - _NOT_TELLING
+def _significant_words(text: str) -> set[str]:
+    return {part.lower() for part in _PART.findall(text) if len(part) >= _SHORTEST} - _STOP_WORDS
 
 
-def _shares_word(parts: Set[str], told: Set[str]) -> bool:
+def _shares_word(parts: Set[str], request_words: Set[str]) -> bool:
     """'wait' and 'waiting' count as one word, as do 'fares' and 'fare'."""
     return any(
         part == word or (min(len(part), len(word)) >= _SHORTEST_BEGINNING and _begins(part, word))
         for part in parts
-        for word in told
+        for word in request_words
     )
 
 

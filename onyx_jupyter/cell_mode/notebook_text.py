@@ -10,7 +10,7 @@ from onyx_jupyter.cell_mode.fixes.imports import bound_names
 from onyx_jupyter.cell_mode.named_columns import named_columns
 
 _FEW_COLUMNS = 6
-_TOLD_COLUMNS = 10
+_MAX_COLUMNS = 10
 _TEXT_CHARS = 500
 _OUTLINE_CODE_CHARS = 240
 _CODE_CELL_CHARS = 500
@@ -22,7 +22,7 @@ MAX_COLUMNS = 40
 _RULER = re.compile(r"^\|(?: ?:?-+:? ?\|)+\n", re.MULTILINE)
 _CELL_NUMBER = re.compile(r"\bcell (\d{1,4})\b", re.IGNORECASE)
 # Words that refer to existing code.
-_SPEAKS_OF_CODE = re.compile(
+_CODE_REFERENCE = re.compile(
     r"\b(?:the|this|that|my|these|last|previous|above) (?:\w+ )?"
     r"(?:cells?|code|plots?|charts?|figures?|graphs?|histograms?|function|model|loop|error|output)\b|\bcell \d+",
     re.IGNORECASE,
@@ -81,7 +81,7 @@ def _frame(frame: Frame, about: str) -> str:
     rows = f", {frame.rows:,} rows" if frame.rows is not None else ""
     how = ", read by the first lines of the cell" if frame.read else ""
     lines = [f"`{frame.name}` is the table{f' of {frame.file}' if frame.file else ''}{rows}{how}. Its columns:"]
-    named = named_columns((column.name for column in frame.columns), about)[:_TOLD_COLUMNS]
+    named = named_columns((column.name for column in frame.columns), about)[:_MAX_COLUMNS]
     is_chosen = bool(named) and len(frame.columns) > _FEW_COLUMNS
     told = [column for column in frame.columns if not is_chosen or column.name in named][:MAX_COLUMNS]
     others = [column for column in frame.columns if column not in told]
@@ -106,14 +106,14 @@ def _short_frame(frame: Frame) -> str:
 def _relevant_code(facts: NotebookFacts, about: str, request: str, shown: Collection[str]) -> list[CellFact]:
     """The code that a new cell needs to see, since it is not described here. Other code would only be copied."""
     code = [cell for cell in facts.cells if cell.type == "code" and cell.source.strip() and cell.source not in shown]
-    if facts.language != PYTHON or not facts.frames or _SPEAKS_OF_CODE.search(request):
+    if facts.language != PYTHON or not facts.frames or _CODE_REFERENCE.search(request):
         return code
     columns = {one.name for frame in facts.frames for one in frame.columns}
     described = columns | {frame.name for frame in facts.frames}
     return [
         cell
         for cell in code
-        if any(_is_spoken_of(name, about) for name in bound_names(cell.source) - described if not _is_word(name))
+        if any(_is_mentioned(name, about) for name in bound_names(cell.source) - described if not _is_word(name))
     ]
 
 
@@ -122,7 +122,7 @@ def _is_word(name: str) -> bool:
     return name.isalpha() and name.islower()
 
 
-def _is_spoken_of(name: str, text: str) -> bool:
+def _is_mentioned(name: str, text: str) -> bool:
     """Whether the text refers to that name in the notebook: not if code in the text defines it itself."""
     word = rf"(?<!\w){re.escape(name)}(?!\w)"
     is_made = re.search(rf"^\s*{word}\s*=(?!=)(?!.*{word})", text, re.MULTILINE)

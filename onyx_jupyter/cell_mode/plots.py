@@ -39,7 +39,7 @@ def draws(source: str) -> bool:
     return False
 
 
-def on_its_figure(source: str) -> str:
+def draw_on_current_figure(source: str) -> str:
     """After `plt.figure(...)`, makes a table's own plot use it; otherwise pandas opens another and leaves it empty."""
     tree = parsed(source)
     made = [

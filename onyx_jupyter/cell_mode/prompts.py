@@ -37,10 +37,10 @@ def before_cell(facts: NotebookFacts, turn: Turn) -> str:
 
     For a wide table, earlier requests decide which columns are included.
     """
-    return _before_cell(facts, turn, _all_asked(turn))
+    return _cell_prompt_prefix(facts, turn, _all_asked(turn))
 
 
-def before_words(facts: NotebookFacts, turn: Turn) -> str:
+def text_prompt_prefix(facts: NotebookFacts, turn: Turn) -> str:
     """The beginning of each request for words."""
     return _joined(for_words(facts, turn.request), _before(turn.earlier, facts.language))
 
@@ -83,7 +83,7 @@ def repair_cell(facts: NotebookFacts, turn: Turn, failed: str, error: str, hint:
     """`show` False omits the failed cell: seeing it, a small model writes it again."""
     tried = f"This cell was tried:\n```{facts.language}\n{failed}\n```\n" if show else ""
     return _joined(
-        _before_cell(facts, turn, f"{_all_asked(turn)}\n{failed}"),
+        _cell_prompt_prefix(facts, turn, f"{_all_asked(turn)}\n{failed}"),
         _request(turn),
         recipes_for(turn.request, facts),
         f"{tried}A cell for it failed: {error}{f' {hint}' if hint else ''}\n"
@@ -103,20 +103,20 @@ def answer_from(turn: Turn, printed: str) -> str:
     )
 
 
-def in_words(facts: NotebookFacts, turn: Turn) -> str:
+def text_prompt(facts: NotebookFacts, turn: Turn) -> str:
     return _joined(
-        before_words(facts, turn),
+        text_prompt_prefix(facts, turn),
         f"[Sent along: {turn.context}]" if turn.context else "",
         turn.request,
-        _how_to_explain(facts, turn.request) if facts.path else "",
+        _explanation_hint(facts, turn.request) if facts.path else "",
     )
 
 
-def _how_to_explain(facts: NotebookFacts, request: str) -> str:
+def _explanation_hint(facts: NotebookFacts, request: str) -> str:
     return _HOW_TO_EXPLAIN if cells_named(facts, request) else _HOW_TO_EXPLAIN + _OF_A_NOTEBOOK
 
 
-def _before_cell(facts: NotebookFacts, turn: Turn, asked: str) -> str:
+def _cell_prompt_prefix(facts: NotebookFacts, turn: Turn, asked: str) -> str:
     shown = [one.cell for one in turn.earlier[-_EXCHANGES:] if len(one.cell) <= _CELL_CHARS]
     known = for_code(facts, asked, request=turn.request, shown=shown)
     return _joined(known, _before(turn.earlier, facts.language))

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from onyx_jupyter.cell_mode.cell_source import has_block
 from onyx_jupyter.messages import Message, ToolCall, Usage
 from onyx_jupyter.protocols import Guidance, Model, ModelDone, ModelEvent, ModelRequest, TextDelta, TextWasThinking
-from onyx_jupyter.security.external_content import plainly
+from onyx_jupyter.security.external_content import escape_marks
 
 Events = AsyncGenerator[ModelEvent, None]
 _WRITE_IT = "Write the cell: one block of code between ``` and ```, and nothing else."
@@ -19,7 +19,7 @@ CALM, BOLD, HOT = 0.2, 0.7, 1.1
 class Inner:
     """`usage` is the total of all requests so far, `text` the last answer as far as received.
 
-    `began_anew` says that the last answer doesn't continue the given beginning, `is_cut` that its token limit ended it.
+    `restarted` says that the last answer doesn't continue the given beginning, `is_cut` that its token limit ended it.
     """
 
     def __init__(self, model: Model, system: str, redact: Callable[[str], str]) -> None:
@@ -28,8 +28,8 @@ class Inner:
         self._redact = redact
         self.usage = Usage()
         self.text = ""
-        self.began_anew = False
-        self._asked_again = False
+        self.restarted = False
+        self._has_retried = False
         self.is_cut = False
 
     async def ask(
@@ -46,13 +46,15 @@ class Inner:
         Nothing in the prompt or these turns can pass for a turn. Raises: ModelError.
         """
         self.text, self.is_cut = "", False
-        turns = [Message(one.role, plainly(self._redact(one.content))) for one in (*before, Message("user", prompt))]
+        turns = [
+            Message(one.role, escape_marks(self._redact(one.content))) for one in (*before, Message("user", prompt))
+        ]
         request = ModelRequest(self._system, turns, temperature=temperature, max_tokens=max_tokens, guidance=guidance)
         async with aclosing(self._model.stream(request)) as events:  # type: ignore[type-var]
             async for event in events:
                 if isinstance(event, ModelDone):
                     self.usage = self.usage + event.usage
-                    self.began_anew = event.began_anew
+                    self.restarted = event.restarted
                     self.is_cut = event.finish_reason == "length"
                     continue
                 if isinstance(event, TextDelta):
@@ -69,14 +71,14 @@ class Inner:
             async with aclosing(asking) as events:
                 async for event in events:
                     yield event
-            if not self.began_anew or has_block(self.text):
+            if not self.restarted or has_block(self.text):
                 return
             before, prompt = (Message("user", prompt), Message("assistant", self.text)), _WRITE_IT
             self.text = ""
             yield TextWasThinking()
-            if self._asked_again:
+            if self._has_retried:
                 return
-            self._asked_again = True
+            self._has_retried = True
 
     async def gather(
         self,
@@ -98,7 +100,7 @@ class Inner:
         """The end of an answer, with the total usage."""
         return ModelDone((), self.usage)
 
-    async def say(self, text: str) -> Events:
+    async def answer_text(self, text: str) -> Events:
         """An answer that needs no model."""
         yield TextDelta(text)
         yield self.end()

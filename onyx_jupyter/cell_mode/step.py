@@ -51,14 +51,16 @@ class Step:
         if last.status == "denied":
             return self._after_no(refusal_reason(last.result))
         if last.call.name == CREATE and turn.made is None:
-            return self._inner.say(shown(f"No notebook could be made for it: {last.result}", last.source, self._facts))
+            return self._inner.answer_text(
+                shown(f"No notebook could be made for it: {last.result}", last.source, self._facts)
+            )
         if last.call.name == REMEMBER:
-            return self._inner.say("Noted." if last.status == "ok" else f"It could not be noted: {last.result}")
+            return self._inner.answer_text("Noted." if last.status == "ok" else f"It could not be noted: {last.result}")
         if last.status == "ok":
             return self._cell.answer(output_of(last.result))
         if self._cell.can_repair:
             return self._cell.repair()
-        return self._cell.give_up()
+        return self._cell.answer_failed()
 
     @property
     def _can_run(self) -> bool:
@@ -89,7 +91,7 @@ class Step:
 
     async def _words(self) -> Events:
         """Shown as they arrive, up to a number that occurs nowhere: then a cell is written instead."""
-        known, prompt = Numbers(self._texts()), prompts.in_words(self._facts, self._turn)
+        known, prompt = Numbers(self._texts()), prompts.text_prompt(self._facts, self._turn)
         shown = held = ""
         async with aclosing(self._inner.ask(prompt, Guidance(), max_tokens=_WORDS_TOKENS)) as pieces:
             async for piece in pieces:
@@ -122,7 +124,7 @@ class Step:
 
     def _after_no(self, reason: str) -> Events:
         if not reason or not self._can_run:
-            return self._inner.say(_NOT_DONE)
+            return self._inner.answer_text(_NOT_DONE)
         wish = f"{self._turn.request}\nThe first cell for it was declined: {reason}"
         self._turn = replace(self._turn, request=wish)
         return self._cell.write()

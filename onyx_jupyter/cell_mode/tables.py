@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onyx_jupyter.cell_mode.facts import Column, Frame
-from onyx_jupyter.cell_mode.fixes.numbers_as_text import how_to_number
+from onyx_jupyter.cell_mode.fixes.numbers_as_text import conversion_hint
 from onyx_jupyter.storage.delimited_columns import DelimitedColumn, DelimitedColumns, delimited_columns
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
@@ -32,7 +32,7 @@ def frame_of(raw: bytes, name: str) -> Frame:
 
 def _about(column: DelimitedColumn) -> str:
     examples = f"e.g. {', '.join(column.examples)}" if column.examples else ""
-    how = how_to_number(column.examples) if column.dtype == "object" else ""
+    how = conversion_hint(column.examples) if column.dtype == "object" else ""
     return " – ".join(part for part in (examples, how) if part)
 
 

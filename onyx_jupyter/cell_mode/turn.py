@@ -72,7 +72,7 @@ class Turn:
         return tuple(step for step in self.steps if step.is_cell and step.status == "failed")
 
 
-def is_last_word(messages: Sequence[Message]) -> bool:
+def is_final_answer_request(messages: Sequence[Message]) -> bool:
     """Whether Onyx itself asks for the last words, since all steps are used up."""
     return bool(messages) and messages[-1].role == "user" and messages[-1].content.startswith(_OURS)
 

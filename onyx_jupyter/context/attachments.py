@@ -20,9 +20,9 @@ from onyx_jupyter.notebook.kernel_text import inspection_text
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.notebook.seen_cells import SeenCells
 from onyx_jupyter.protocols import Cell, Kernels, Notebooks, NotebookView
-from onyx_jupyter.security.external_content import Fences, plainly
+from onyx_jupyter.security.external_content import Fences, escape_marks
 from onyx_jupyter.security.path_guard import PathGuard
-from onyx_jupyter.sessions.attachments import item_in_words
+from onyx_jupyter.sessions.attachments import format_item
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.text_tokens import text_tokens
 
@@ -36,7 +36,7 @@ ITEM_CHARS = 12_000
 # A small model reads a few hundred tokens a second and forgets the question after a long text.
 LIGHT_TOTAL_CHARS = 1_500
 OUTPUT_CHARS = 4_000
-PATIENCE_S = 8.0
+TIMEOUT_S = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Attachments:
             reading.close()
         # Redacted before it is shortened: half a secret is not recognised.
         found = [replace(read, text=head_and_tail(self._redact(whole_text(read.text)), ITEM_CHARS)) for read in found]
-        room = fair_shares([len(read.text) for read in found], LIGHT_TOTAL_CHARS if light else TOTAL_CHARS)
+        room = split_budget([len(read.text) for read in found], LIGHT_TOTAL_CHARS if light else TOTAL_CHARS)
         return await asyncio.to_thread(lambda: list(map(self._sent, items, found, room)))
 
     def _sent(self, item: Item, read: _Read, max_chars: int) -> dict[str, Any]:
@@ -87,15 +87,15 @@ class Attachments:
         known = read.cell if read.cell is not None and text.startswith(_beginning(read.cell)) else None
         if text:
             text = (self._fences.memory if read.is_memory else self._fences.external)(text, read.source)
-        text = text or plainly(self._redact(read.note))
+        text = text or escape_marks(self._redact(read.note))
         seen = known.hash if known is not None else None
         facts = {"text": text, "label": read.label, "problem": read.problem, "hash": seen}
         sent = {**item, "text": None, "hash": None} | {name: value for name, value in facts.items() if value}
         sent = {name: value for name, value in sent.items() if value is not None}
-        return sent | {"tokens": text_tokens(item_in_words(sent))}
+        return sent | {"tokens": text_tokens(format_item(sent))}
 
 
-def fair_shares(lengths: Sequence[int], total: int) -> list[int]:
+def split_budget(lengths: Sequence[int], total: int) -> list[int]:
     """How much to keep of each so that all fit into `total`: short ones whole, long ones an equal share of the rest."""
     shares = [0] * len(lengths)
     left = total
@@ -117,7 +117,7 @@ class _Reading:
 
     async def read(self, item: Item) -> _Read:
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 return await self._by_type(item)
         except TimeoutError:
             return _failed(item, "It did not answer in time.")
@@ -151,10 +151,10 @@ class _Reading:
         text = inspection_text(await self._kernels.inspect(path, name), name, ITEM_CHARS)[0]
         return _Read(text, source=f"the kernel of {path}")
 
-    async def _cell(self, path: str, item: Item, in_words: Callable[[Cell], str]) -> _Read:
+    async def _cell(self, path: str, item: Item, render: Callable[[Cell], str]) -> _Read:
         view = await self._view(self._paths.api_path(path))
         cell = find_cell(view.cells, str(item.get("cellId") or ""), path)
-        return _Read(in_words(cell), label=cell_label(view, cell.id), source=f"a cell of {path}", cell=cell)
+        return _Read(render(cell), label=cell_label(view, cell.id), source=f"a cell of {path}", cell=cell)
 
     async def _file(self, path: str) -> _Read:
         text = await asyncio.to_thread(file_text, path, self._paths, ITEM_CHARS)
@@ -165,11 +165,11 @@ class _Reading:
     def _view(self, path: str) -> Awaitable[NotebookView]:
         if path not in self._views:
             self._views[path] = asyncio.ensure_future(self._notebooks.read(path))
-            self._views[path].add_done_callback(_look_at)
+            self._views[path].add_done_callback(_consume_exception)
         return asyncio.shield(self._views[path])
 
 
-def _look_at(view: asyncio.Task[NotebookView]) -> None:
+def _consume_exception(view: asyncio.Task[NotebookView]) -> None:
     """Retrieves the exception, so that a failure after the timeout logs no warning."""
     if not view.cancelled():
         view.exception()
@@ -189,7 +189,7 @@ def error_text(cell: Cell) -> str:
     return "\n".join([_beginning(cell), "--- error:", render_outputs(errors, OUTPUT_CHARS).text])
 
 
-def know_sent(seen_cells: SeenCells, message: Entry, paths: PathGuard) -> None:
+def mark_sent_as_seen(seen_cells: SeenCells, message: Entry, paths: PathGuard) -> None:
     """Records the cells that a message contains in full as seen by the model that gets it."""
     for item in message.context or ():
         path, cell_id, source_hash = (item.get(name) for name in ("path", "cellId", "hash"))

@@ -16,7 +16,7 @@ from typing import Any
 from onyx_jupyter.agents.offered_skills import OfferedSkills
 from onyx_jupyter.cell_mode.facts import MAX_FRAMES, PYTHON, CellFact, Frame, NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.tables import SUFFIXES, frame_of, named_file
-from onyx_jupyter.context.kernel_facts import PATIENCE_S, kernel_facts, packages_lacking
+from onyx_jupyter.context.kernel_facts import TIMEOUT_S, kernel_facts, missing_common_packages
 from onyx_jupyter.errors import OnyxError, PathNotAllowed
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import Kernels, Notebooks, NotebookView
@@ -24,7 +24,7 @@ from onyx_jupyter.security.credential_files import holds_credentials
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.sessions.entry import Entry
 
-MOST_BYTES = 64_000_000
+MAX_BYTES = 64_000_000
 _OUTPUT_CHARS = 300
 _FILES = 12
 
@@ -42,7 +42,7 @@ class CellContext:
         templates: Path | None = None,
     ) -> None:
         """`templates` is the folder from which the memory's first files were copied."""
-        self._path = front_of(message)
+        self._path = active_notebook_of(message)
         self._folder = folder_of(message)
         self._skills = tuple(skills)
         self._templates = templates
@@ -63,7 +63,7 @@ class CellContext:
     async def _notebook(self, front: str, request: str) -> NotebookFacts:
         try:
             path = self._paths.api_path(front)
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 view = await self._notebooks.read(path)
         except (OnyxError, TimeoutError):
             return NotebookFacts()
@@ -72,7 +72,9 @@ class CellContext:
         files, table = await asyncio.to_thread(self._files, path, request, not frames)
         if language != PYTHON:  # the model has to know how that language reads a table
             table = tuple(replace(one, name=one.file, read="") for one in table)
-        lacking = await packages_lacking(self._kernels, path) if self._kernels and language == PYTHON else frozenset()
+        lacking = (
+            await missing_common_packages(self._kernels, path) if self._kernels and language == PYTHON else frozenset()
+        )
         return NotebookFacts(path, language, _cells(view), (*table, *frames)[:MAX_FRAMES], others, files, lacking)
 
     def _without_notebook(self, request: str) -> NotebookFacts:
@@ -94,7 +96,7 @@ class CellContext:
         """The kernel's language, or the kernel's name if that is unknown."""
         with contextlib.suppress(OnyxError, TimeoutError):
             if self._kernels is not None:
-                async with asyncio.timeout(PATIENCE_S):
+                async with asyncio.timeout(TIMEOUT_S):
                     return await self._kernels.language(path, kernel_name)
         return PYTHON if (kernel_name or PYTHON).startswith(PYTHON) else str(kernel_name)
 
@@ -119,9 +121,9 @@ class CellContext:
         if holds_credentials(path, real):
             raise PathNotAllowed(f"{path!r} holds credentials.")
         with self._paths.file(real) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
-            if os.fstat(descriptor).st_size > MOST_BYTES:
+            if os.fstat(descriptor).st_size > MAX_BYTES:
                 raise ValueError(f"{path!r} is too large to look into.")
-            return frame_of(file.read(MOST_BYTES), name)
+            return frame_of(file.read(MAX_BYTES), name)
 
 
 @functools.cache
@@ -154,7 +156,7 @@ def _types(schema: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(about.get("type", "string")) for name, about in properties.items()}
 
 
-def front_of(message: Entry) -> str | None:
+def active_notebook_of(message: Entry) -> str | None:
     """The sender's active notebook; None for a question from a cell, whose kernel waits for the answer."""
     notebooks = message.meta.get("notebooks")
     front = notebooks.get("front") if isinstance(notebooks, dict) else None

@@ -12,17 +12,17 @@ from onyx_jupyter.cell_mode.named_columns import named_columns
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.protocols import Inspection, Kernels, Variable
 
-PATIENCE_S = 5.0
+TIMEOUT_S = 5.0
 _OTHER_VARIABLES = 8
 _VARIABLE_CHARS = 110
-_LIKED_PACKAGES = (
+_COMMON_PACKAGES = (
     "altair", "bokeh", "matplotlib", "numpy", "pandas", "plotly",
     "polars", "scipy", "seaborn", "sklearn", "statsmodels",
 )  # fmt: skip
 _NO_TABLES = ("Series", "Index", "Array")
 # Plots and random generators; a new cell makes its own.
-_NOT_TOLD = re.compile(r"^(?:matplotlib\.|numpy\.Generator|numpy\.random)")
-_NOT_TOLD_KINDS = ("function", "class", "module")
+_IGNORED_TYPES = re.compile(r"^(?:matplotlib\.|numpy\.Generator|numpy\.random)")
+_IGNORED_KINDS = ("function", "class", "module")
 _PLAIN_INDEX = re.compile(r"^-?\d+(?: to -?\d+|, -?\d+ apart)$")
 _NUMBERS = re.compile(r"^min (?P<low>\S+), (?:quartiles .+, )?max (?P<high>\S+), mean \S+, std \S+$")
 _COUNTED = re.compile(r"^(?P<distinct>[\d,]+) distinct, most (?P<values>.+)$")
@@ -38,31 +38,33 @@ async def kernel_facts(kernels: Kernels, path: str, request: str) -> tuple[tuple
     variables: Sequence[Variable] = ()
     frames: list[Frame] = []
     with contextlib.suppress(OnyxError, TimeoutError):  # what was found until then counts
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             variables = (await kernels.variables(path)).variables
             for table in _about(variables, request):
                 found = await kernels.inspect(path, table.name)
                 frames.append(_frame(table, found))
     told = {frame.name for frame in frames}
-    others = [one for one in variables if one.name not in told and _is_told(one, request)]
-    return tuple(frames), tuple(_line(one) for one in _spoken_of_first(others, request)[:_OTHER_VARIABLES])
+    others = [one for one in variables if one.name not in told and _is_listed(one, request)]
+    return tuple(frames), tuple(_line(one) for one in _mentioned_first(others, request)[:_OTHER_VARIABLES])
 
 
-async def packages_lacking(kernels: Kernels, path: str) -> frozenset[str]:
+async def missing_common_packages(kernels: Kernels, path: str) -> frozenset[str]:
     """Packages that models like to use but the kernel lacks; empty if it cannot be asked."""
     with contextlib.suppress(OnyxError, TimeoutError):
-        async with asyncio.timeout(PATIENCE_S):
-            return await kernels.lacking(path, _LIKED_PACKAGES)
+        async with asyncio.timeout(TIMEOUT_S):
+            return await kernels.lacking(path, _COMMON_PACKAGES)
     return frozenset()
 
 
 def _about(variables: Sequence[Variable], request: str) -> list[Variable]:
     """First the table whose columns the request mentions most, then the others that it names."""
-    tables = sorted((one for one in variables if _is_table(one)), key=lambda one: _fitness(one, request), reverse=True)
+    tables = sorted(
+        (one for one in variables if _is_table(one)), key=lambda one: _match_score(one, request), reverse=True
+    )
     return [table for at, table in enumerate(tables) if at == 0 or _is_named(table, request)][:MAX_FRAMES]
 
 
-def _fitness(table: Variable, request: str) -> tuple[int, int]:
+def _match_score(table: Variable, request: str) -> tuple[int, int]:
     """How many words of the request match the table's name or columns; then its number of rows."""
     shape = _SHAPE.match(table.summary)
     if shape is None:
@@ -80,14 +82,14 @@ def _is_named(variable: Variable, request: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(variable.name)}(?!\w)", request, re.IGNORECASE) is not None
 
 
-def _is_told(variable: Variable, request: str) -> bool:
+def _is_listed(variable: Variable, request: str) -> bool:
     """Another table or series is listed only if named: given several, the model picks the wrong one."""
     if variable.kind in ("frame", "array"):
         return _is_named(variable, request)
-    return variable.kind not in _NOT_TOLD_KINDS and not _NOT_TOLD.match(variable.type)
+    return variable.kind not in _IGNORED_KINDS and not _IGNORED_TYPES.match(variable.type)
 
 
-def _spoken_of_first(variables: Sequence[Variable], request: str) -> list[Variable]:
+def _mentioned_first(variables: Sequence[Variable], request: str) -> list[Variable]:
     return sorted(variables, key=lambda one: not _is_named(one, request))
 
 

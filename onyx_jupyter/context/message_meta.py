@@ -12,27 +12,27 @@ from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
-MAX_NOTEBOOKS_TOLD = 5
+MAX_NOTEBOOKS_LISTED = 5
 
 
 class MessageMeta:
     """Collected when the message is sent, so that older messages stay as they were.
 
-    `review_news` returns what a person has decided on changes since the model was last informed. `notebook_of` returns
-    the notebook of a kernel, `open_notebooks` those open in tabs and the active one, `open_folder` the folder shown in
-    the file browser, where a new notebook goes.
+    `pending_review` returns what a person has decided on changes since the model was last informed. `notebook_of`
+    returns the notebook of a kernel, `open_notebooks` those open in tabs and the active one, `open_folder` the folder
+    shown in the file browser, where a new notebook goes.
     """
 
     def __init__(
         self,
         context: MessageContext,
-        review_news: Callable[[str, Sequence[Entry]], Awaitable[dict[str, Any]]],
+        pending_review: Callable[[str, Sequence[Entry]], Awaitable[dict[str, Any]]],
         notebook_of: Callable[[str], Awaitable[str | None]],
         open_notebooks: Callable[[], tuple[Sequence[str], str | None]],
         open_folder: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._context = context
-        self._review_news = review_news
+        self._pending_review = pending_review
         self._notebook_of = notebook_of
         self._open_notebooks = open_notebooks
         self._open_folder = open_folder
@@ -58,13 +58,13 @@ class MessageMeta:
         if origin.kernel is not None:
             origin = replace(origin, kernel=await asking_kernel(origin.kernel, self._notebook_of))
         meta = {"model": model, "toolMode": tool_mode, "mode": mode, "context": items, "notebooks": notebooks}
-        meta |= await self._review_news(transcript.session_key, transcript.entries)
+        meta |= await self._pending_review(transcript.session_key, transcript.entries)
         return {name: value for name, value in meta.items() if value} | origin.as_meta()
 
     def _notebooks_in_tabs(self) -> dict[str, Any]:
         """What the sender has open at that moment."""
         paths, active = self._open_notebooks()
-        others = [path for path in paths if path != active][:MAX_NOTEBOOKS_TOLD]
+        others = [path for path in paths if path != active][:MAX_NOTEBOOKS_LISTED]
         folder = self._open_folder()
         told: dict[str, Any] = {name: value for name, value in (("front", active), ("open", others)) if value}
         return told if active or folder is None else {**told, "folder": folder}

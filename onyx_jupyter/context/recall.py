@@ -14,10 +14,10 @@ from typing import Any
 
 from onyx_jupyter.config.schema import MemoryConfig
 from onyx_jupyter.errors import OnyxError
-from onyx_jupyter.memory.templates import written_since
+from onyx_jupyter.memory.templates import non_template_lines
 from onyx_jupyter.protocols import Found, Search, SearchFilter
 from onyx_jupyter.security.external_content import Fences
-from onyx_jupyter.sessions.attachments import item_in_words
+from onyx_jupyter.sessions.attachments import format_item
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.text_tokens import text_tokens
 
@@ -31,7 +31,7 @@ WORDS_MIN_SCORE = 0.65
 # A turn is delayed by 50 ms at most; timers fire a little late, especially on a busy machine.
 WAIT_S = 0.045
 # How long a search may take before its result is useless even for the next message.
-PATIENCE_S = 10.0
+TIMEOUT_S = 10.0
 _QUERY_CHARS = 1000
 _KEPT_SESSIONS = 200
 _HASH_CHARS = 16
@@ -98,7 +98,7 @@ class Recall:
     async def _found(self, search: Search, query: str) -> Sequence[Found]:
         least = self._config().recall_min_score
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 answer = await search.search(query, only=SearchFilter(paths=_PATHS), limit=MAX_ENTRIES, min_score=least)
         except (OnyxError, TimeoutError) as error:
             log.info("Nothing could be recalled: %s", error)
@@ -110,7 +110,7 @@ class Recall:
         return await asyncio.to_thread(lambda: [one for one in good if self._is_own(one)]) if good else good
 
     def _is_own(self, found: Found) -> bool:
-        return bool(written_since(self._templates / found.path, found.snippet).strip())
+        return bool(non_template_lines(self._templates / found.path, found.snippet).strip())
 
     def _item(self, found: Found, changed: bool) -> dict[str, Any]:
         """`changed`: an earlier message has a former version of these lines."""
@@ -125,7 +125,7 @@ class Recall:
             "text": self._fences.memory(text, place),
         }
         item |= {"label": found.heading[:200]} if found.heading else {}
-        return item | {"tokens": text_tokens(item_in_words(item))}
+        return item | {"tokens": text_tokens(format_item(item))}
 
     def _keep(self, session_key: str, task: asyncio.Task[Sequence[Found]]) -> None:
         self._late[session_key] = task
@@ -134,10 +134,10 @@ class Recall:
 
 
 def _answers_well(found: Found, least: float) -> bool:
-    return _how_well(found) >= (least if found.vector_score is not None else max(least, WORDS_MIN_SCORE))
+    return _match_quality(found) >= (least if found.vector_score is not None else max(least, WORDS_MIN_SCORE))
 
 
-def _how_well(found: Found) -> float:
+def _match_quality(found: Found) -> float:
     """The score as if it came from the weights: a score made from ranks says only which result came first."""
     if found.relevance is None:
         return found.score

@@ -68,7 +68,7 @@ def reading(path: str, real: Path, paths: PathGuard) -> Iterator[int]:
         raise missing(path, real) from error
     except NotRegular as error:
         if real.is_dir():
-            raise ToolError(f"{path!r} is a folder. Use list.").in_own_words() from error
+            raise ToolError(f"{path!r} is a folder. Use list.").mark_message_safe() from error
         raise ToolError(f"{path!r} is not a file but a pipe, a socket or a device.") from error
     except PermissionError as error:
         raise ToolError(f"{path!r} cannot be read: permission denied.") from error
@@ -80,7 +80,7 @@ def missing(path: str, real: Path) -> ToolError:
     """An error that says the file is missing, and suggests similar names."""
     folder = next(parent for parent in real.parents if parent.is_dir())
     if folder != real.parent:
-        return ToolError(f"{path!r} does not exist: there is no folder {real.parent.name!r}.").in_own_words()
+        return ToolError(f"{path!r} does not exist: there is no folder {real.parent.name!r}.").mark_message_safe()
     try:
         names = [entry.name for entry in islice(folder.iterdir(), _NAMES_COMPARED)]
     except OSError:
@@ -88,7 +88,7 @@ def missing(path: str, real: Path) -> ToolError:
     close = difflib.get_close_matches(real.name, names, n=3, cutoff=0.6)
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
     error = ToolError(f"{path!r} does not exist.{hint}")
-    return error if hint else error.in_own_words()  # file names may come from anyone
+    return error if hint else error.mark_message_safe()  # file names may come from anyone
 
 
 def size(size_bytes: int) -> str:

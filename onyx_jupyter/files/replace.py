@@ -41,7 +41,7 @@ def replace_once(text: str, old: str, new: str) -> Replaced:
     old = old.replace("\r\n", "\n")
     places = _places(plain, old)
     if places[1:]:
-        raise NoUniqueMatch(_several(plain, places)).in_own_words()
+        raise NoUniqueMatch(_several(plain, places)).mark_message_safe()
     if not places:
         raise NoUniqueMatch(_nearest(plain, old))
     start, end = (_original(at, removed) for at in (places[0], places[0] + len(old)))

@@ -27,7 +27,7 @@ from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview
 Reach = Literal["once", "session", "always"]
 CLOSING_HINT = "Answer when the server is running again."
 CHANGED = "what it would do has changed since it was asked"
-_SAID = frozenset({"why"})  # the agent's words, which are lost at a restart
+_TRANSIENT_DETAILS = frozenset({"why"})  # the agent's words, which are lost at a restart
 TOO_LATE = "Nobody answered in time, so it was not done."
 
 
@@ -237,11 +237,14 @@ class ApprovalBroker:
         """
         now = self._redact(as_json(dict(preview.details)))
         if all(restored.details.get(name) == value for name, value in now.items()):
-            details = {**{name: restored.details[name] for name in _SAID & restored.details.keys()}, **fresh.details}
+            details = {
+                **{name: restored.details[name] for name in _TRANSIENT_DETAILS & restored.details.keys()},
+                **fresh.details,
+            }
             same = replace(fresh, approval_id=restored.approval_id, details=details, expires_at=restored.expires_at)
             return same, preview.details, scope
         only_once = blocked(CHANGED)
-        details = {**restored.details, **_reach_words(only_once)}
+        details = {**restored.details, **_describe_scope(only_once)}
         return (
             replace(restored, details=details, version=fresh.version, activity=fresh.activity),
             restored.details,
@@ -262,7 +265,7 @@ class ApprovalBroker:
             details={
                 **preview.details,
                 **must_ask,
-                **_reach_words(scope),
+                **_describe_scope(scope),
                 **({"cautions": [*cautions]} if cautions else {}),
             },
             expires_at=timestamp(expires),
@@ -283,7 +286,7 @@ class ApprovalBroker:
             ) from error
 
 
-def _reach_words(scope: Scope) -> dict[str, Any]:
+def _describe_scope(scope: Scope) -> dict[str, Any]:
     """What a yes beyond this once would mean."""
     reach = {"sessionScope": scope.session_text, "alwaysScope": scope.always_text}
     return {**reach, "alwaysBlocked": scope.blocked} if scope.blocked else reach

@@ -155,10 +155,10 @@ class GrantStore:
             return tuple(_GrantsFile.model_validate_json(text).grants)
         except ValidationError as error:
             problem = error.errors(include_url=False, include_context=False, include_input=False)[0]["msg"]
-        self._put_aside(problem)
+        self._quarantine(problem)
         return ()
 
-    def _put_aside(self, problem: str) -> None:
+    def _quarantine(self, problem: str) -> None:
         """Renames the file to the first free name beside it, so that its contents can be inspected."""
         with self._lock.held(), disk_errors("move aside", self._path):
             try:

@@ -84,7 +84,7 @@ def split(command: str) -> tuple[Segment, ...]:
     if root.has_error:
         raise InexactCommand(_UNREADABLE)
     tokens = list(_tokens(root, source))
-    if [text for text, _ in tokens] != _second_opinion(line):
+    if [text for text, _ in tokens] != _cross_check(line):
         raise InexactCommand(_UNREADABLE)
     segments = _segments(tokens)
     for segment in segments:
@@ -199,7 +199,7 @@ def _double_quoted(node: Node, text: str) -> str:
     return plain
 
 
-def _second_opinion(line: str) -> list[str]:
+def _cross_check(line: str) -> list[str]:
     """Words and operators according to a second parser: if the two disagree, neither is trusted."""
     reader = shlex.shlex(line, posix=True, punctuation_chars="();<>|&")
     reader.whitespace = " \t"

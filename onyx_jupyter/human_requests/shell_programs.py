@@ -39,7 +39,7 @@ _INTERPRETERS: dict[str, frozenset[str]] = {
     **dict.fromkeys(_words("node nodejs deno bun tsx perl ruby php lua luajit tclsh wish osascript"), _words("")),
     **dict.fromkeys(_words("r rscript julia ghci runghc guile sbcl racket elixir"), _words("")),
 }
-_ONLY_SAYS = _words("--version -V --help")
+_INFO_OPTIONS = _words("--version -V --help")
 _CODE_OPTIONS = _words("-c -e -E -r -lc -ic -ec --eval --print")
 _MODULES_THAT_TAKE_CODE = _words("code timeit pdb cProfile profile trace asyncio runpy idlelib")
 # They run the command that follows their own arguments, in an environment of their own.
@@ -49,7 +49,7 @@ _LAUNCHERS = _words(
     """
 )
 # Options that carry another command, and words after the program's name that do.
-_CARRYING_OPTIONS: dict[str, frozenset[str]] = {
+_WRAPPER_OPTIONS: dict[str, frozenset[str]] = {
     "find": _words("-exec -execdir -ok -okdir"),
     "fd": _words("-x -X --exec --exec-batch"),
     "fdfind": _words("-x -X --exec --exec-batch"),
@@ -65,7 +65,7 @@ _CARRYING_OPTIONS: dict[str, frozenset[str]] = {
     "make": _words("-E --eval"),
     "printf": _words("-v"),
 }
-_CARRYING_WORDS = {
+_WRAPPER_WORDS = {
     "git": _words("config submodule bisect filter-branch difftool mergetool"),
     "npm": _words("exec x"),
 }
@@ -79,7 +79,7 @@ def why_always_asked(argv: Sequence[str], *, is_piped: bool) -> str | None:
         return CHANGES_SHELL.format(argv[0])
     if not name or "=" in argv[0]:
         return "its first word is not a program name"
-    if name in _WRAPPERS or _carries(name, words):
+    if name in _WRAPPERS or _wraps_command(name, words):
         return RUNS_ANOTHER.format(name)
     if name in _INLINE_ALWAYS or (name in _INTERPRETERS and _takes_code(name, words)):
         return INLINE_CODE.format(name)
@@ -99,7 +99,7 @@ def _behind(name: str, words: Sequence[str], is_piped: bool) -> str | None:
 
 def _takes_code(name: str, words: Sequence[str]) -> bool:
     """Whether the interpreter may run code from anywhere but a file or a module named on its command line."""
-    if len(words) == 1 and words[0] in _ONLY_SAYS:
+    if len(words) == 1 and words[0] in _INFO_OPTIONS:
         return False
     rest = list(words)
     while rest and rest[0] in _INTERPRETERS[name]:
@@ -111,9 +111,9 @@ def _takes_code(name: str, words: Sequence[str]) -> bool:
     return "dev/" in rest[0] or "proc/" in rest[0]
 
 
-def _carries(name: str, words: Sequence[str]) -> bool:
-    options = _CARRYING_OPTIONS.get(name, frozenset())
-    if words and words[0] in _CARRYING_WORDS.get(name, frozenset()):
+def _wraps_command(name: str, words: Sequence[str]) -> bool:
+    options = _WRAPPER_OPTIONS.get(name, frozenset())
+    if words and words[0] in _WRAPPER_WORDS.get(name, frozenset()):
         return True
     joined = () if name in ("find", "git") else tuple(option for option in options if len(option) == 2)
     return any(

@@ -104,7 +104,7 @@ class IndexChild:
 
     def _emptied(self, key: tuple[str, str], why: str) -> None:
         assert self._link is not None
-        self._link.tell("emptied", key[0], why)
+        self._link.notify("emptied", key[0], why)
 
 
 class _ServersEmbeddings:
@@ -138,7 +138,7 @@ class _ToServer(logging.Handler):
         self._link = link
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._link.tell("log", record.name, record.levelno, self.format(record))
+        self._link.notify("log", record.name, record.levelno, self.format(record))
 
 
 def main() -> None:

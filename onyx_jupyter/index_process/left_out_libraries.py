@@ -17,13 +17,13 @@ _MISSING = "pandas"
 # LanceDB's clients for catalogues on other machines; for a folder on this machine it needs only the names of their
 # classes. That was checked for the versions below; any other version gets the whole libraries.
 _NAMES_ALONE = ("lance_namespace", "lance_namespace_urllib3_client")
-LOOKED_AT = "0.40."
+CHECKED_VERSION = "0.40."
 
 
 def leave_out() -> None:
     """From now on, these libraries cannot be imported in this process, or consist of names alone."""
     try:
-        knows_lancedb = version("lancedb").startswith(LOOKED_AT)
+        knows_lancedb = version("lancedb").startswith(CHECKED_VERSION)
     except PackageNotFoundError:
         knows_lancedb = False
     sys.meta_path.insert(0, _LeavesOut(_NAMES_ALONE if knows_lancedb else ()))

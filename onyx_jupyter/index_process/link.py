@@ -77,7 +77,7 @@ class Link:
         finally:
             self._waiting.pop(number, None)
 
-    def tell(self, name: str, *arguments: Any) -> None:
+    def notify(self, name: str, *arguments: Any) -> None:
         """Calls without waiting for an answer; from any thread."""
         self._unsent.put({"call": None, "name": name, "arguments": arguments})
 

@@ -29,9 +29,9 @@ _CHILD = "onyx_jupyter.index_process.child"
 _ENDED = "The search process stopped; it is being restarted."
 # Time for the process to close what it has open; then it is killed.
 _END_S = 3.0
-_SHORTEST_LOOK_S = 0.5
+_MIN_IDLE_POLL_S = 0.5
 # With several heaps, each would keep the memory that its threads have freed.
-_SPARING = {"MALLOC_ARENA_MAX": "2", "MALLOC_TRIM_THRESHOLD_": "131072", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+_LOW_MEMORY_ENV = {"MALLOC_ARENA_MAX": "2", "MALLOC_TRIM_THRESHOLD_": "131072", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
 class IndexProcess:
@@ -57,9 +57,9 @@ class IndexProcess:
         """Sets the embeddings from which the process builds its index."""
         self._embeddings = embeddings
 
-    def on_emptied(self, collection: str, told: Callable[[str], None]) -> None:
-        """`told` is called with the reason when that collection was lost and has to be filled again."""
-        self._on_emptied[collection] = told
+    def on_emptied(self, collection: str, callback: Callable[[str], None]) -> None:
+        """`callback` is called with the reason when that collection was lost and has to be filled again."""
+        self._on_emptied[collection] = callback
 
     @property
     def is_running(self) -> bool:
@@ -146,14 +146,14 @@ class IndexProcess:
             [sys.executable, "-P", "-m", _CHILD, str(self._folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_SPARING | needed_environment(),
+            env=_LOW_MEMORY_ENV | needed_environment(),
             start_new_session=True,
         )
 
     async def _until_idle(self) -> None:
         while self.is_running:
             idle_s = self._idle_s()
-            await asyncio.sleep(max(idle_s / 4, _SHORTEST_LOOK_S))
+            await asyncio.sleep(max(idle_s / 4, _MIN_IDLE_POLL_S))
             if not self._users and self._clock.monotonic() - self._used_at_s >= idle_s:
                 self._end()
 
@@ -185,8 +185,8 @@ class IndexProcess:
         return await self._embeddings.embed(texts, purpose, identity=identity)
 
     async def _emptied(self, collection: str, why: str) -> None:
-        if (told := self._on_emptied.get(collection)) is not None:
-            told(why)
+        if (callback := self._on_emptied.get(collection)) is not None:
+            callback(why)
 
 
 async def _log(name: str, level: int, message: str) -> None:

@@ -21,7 +21,7 @@ _RULES = 1  # incremented whenever the same document would be cut differently
 _LINES_REPEATED = 3  # lines of code, at the beginning of the next passage
 
 
-def cutting_fingerprint(readers_version: int) -> str:
+def chunking_fingerprint(readers_version: int) -> str:
     """Changes whenever the same file would yield other passages."""
     return f"documents {_RULES}, readers {readers_version}, {fingerprint(PARENT_SIZE, CHILD_SIZE)}"
 

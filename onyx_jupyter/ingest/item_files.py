@@ -61,7 +61,7 @@ def belongs(name: str, item: Item) -> bool:
     return name == item.location or (item.kind == "path" and name.startswith(item.location.rstrip(os.sep) + os.sep))
 
 
-def of_nobody(names: Iterable[str], items: Iterable[Item]) -> list[str]:
+def orphaned_names(names: Iterable[str], items: Iterable[Item]) -> list[str]:
     """The names in the index that belong to none of the items."""
     items = list(items)
     places = {item.location for item in items}

@@ -18,7 +18,7 @@ class Progress:
     total: int
 
 
-def told(item: Item, progress: Progress | None, shown: Callable[[str], str]) -> KnowledgeItem:
+def to_knowledge_item(item: Item, progress: Progress | None, shown: Callable[[str], str]) -> KnowledgeItem:
     """`progress` is None if nothing is in progress; `shown` converts a name in the index to what the user sees."""
     progress = progress or Progress(_state(item), len(item.files), len(item.files))
     problems = [(file.name, message) for file in item.files for message in (file.problem, file.note) if message]

@@ -21,8 +21,8 @@ from onyx_jupyter.ingest.copies import check_upload, upload_digest, upload_title
 from onyx_jupyter.ingest.document_access import UPLOAD, Reach
 from onyx_jupyter.ingest.document_reader import limit_s
 from onyx_jupyter.ingest.found_passages import passages
-from onyx_jupyter.ingest.item_files import Walk, belongs, files_of, of_nobody
-from onyx_jupyter.ingest.item_view import Progress, told
+from onyx_jupyter.ingest.item_files import Walk, belongs, files_of, orphaned_names
+from onyx_jupyter.ingest.item_view import Progress, to_knowledge_item
 from onyx_jupyter.ingest.items import FileRecord, Item, ItemStore
 from onyx_jupyter.ingest.pipeline import ALL_AGENTS, Pipeline
 from onyx_jupyter.ingest.text_cache import DocumentTexts
@@ -33,7 +33,7 @@ from onyx_jupyter.protocols.retrieval import Found, Search, SearchFilter, TextIn
 from onyx_jupyter.security.path_guard import PathGuard
 
 log = logging.getLogger(__name__)
-LOOK_S = 60.0
+SCAN_S = 60.0
 UNDO = timedelta(hours=1)
 _AT_ONCE = 2
 
@@ -57,7 +57,7 @@ class FolderAccess:
 class DocumentKnowledge:
     """Implements protocols.Knowledge; `folder` holds the list and the copies, `texts` a cache.
 
-    `on_news` gets every step of an item, and None when an item is gone.
+    `on_change` gets every step of an item, and None when an item is gone.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class DocumentKnowledge:
         around: FolderAccess,
         clock: Clock,
         ids: IdSource,
-        on_news: Callable[[KnowledgeItem | None], None],
+        on_change: Callable[[KnowledgeItem | None], None],
         *,
         reading_limit_s: Callable[[int], float] = limit_s,
     ) -> None:
@@ -80,27 +80,27 @@ class DocumentKnowledge:
         self._around = around
         self._clock = clock
         self._ids = ids
-        self._on_news = on_news
+        self._on_change = on_change
         self._pipeline = Pipeline(index, texts, clock, reading_limit_s)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._progress: dict[str, Progress] = {}
         self._again: set[str] = set()
         self._watchers: dict[str, list[Callable[[KnowledgeItem], None]]] = {}
-        self._looked_at: float | None = None
-        self._looking: asyncio.Task[None] | None = None
+        self._scanned_at: float | None = None
+        self._scan_task: asyncio.Task[None] | None = None
 
     # ── reading ─────────────────────────────────────────────────────────────────────────────────────
 
     async def items(self) -> Sequence[KnowledgeItem]:
         """Oldest first. Raises: StorageError."""
-        return [self._told(item) for item in await self._there()]
+        return [self._to_item(item) for item in await self._there()]
 
     async def search(
         self, query: str, *, limit: int | None = None, paths: Sequence[str] | None = None, agent_id: str | None = None
     ) -> KnowledgeAnswer:
         """See protocols.Knowledge. Starts reading files that have changed since the last check, without waiting."""
-        self.look()
+        self.scan()
         items = await self._there()
         reach = Reach(self._around.guard(agent_id), self._around.is_memory) if agent_id is not None else None
         below = await asyncio.to_thread(self._below, items, paths, agent_id, reach)
@@ -110,7 +110,7 @@ class DocumentKnowledge:
         titles = {file.name: file.title for item in items for file in item.files}
 
         def shown() -> list[KnowledgePassage]:
-            nobody_s = of_nobody([one.path for one in answer.found], items)
+            nobody_s = orphaned_names([one.path for one in answer.found], items)
             there = [one for one in answer.found if one.path not in nobody_s]
             found = [one for one in there if reach is None or reach.shows(one.path)]
             return passages(found, titles, self._texts, self._shown)
@@ -157,13 +157,13 @@ class DocumentKnowledge:
         items = [await asyncio.to_thread(self._items.one, item_id)] if item_id else await self._there()
         for item in items:
             self._begin(item, asked=True)
-        return [self._told(item) for item in items]
+        return [self._to_item(item) for item in items]
 
     async def stop(self, item_id: str) -> KnowledgeItem:
         """Stops the reading; what was read so far can be found. Raises: NotFound, StorageError."""
         await self._cancel(item_id)
         item = await asyncio.to_thread(self._items.change, item_id, stopped=True)
-        return self._tell(item, Progress("stopped", len(item.files), len(item.files)))
+        return self._report(item, Progress("stopped", len(item.files), len(item.files)))
 
     async def remove(self, item_id: str) -> None:
         """Removes it from search; its files stay where they are. `restore` brings it back for an hour.
@@ -178,17 +178,17 @@ class DocumentKnowledge:
         """Reads a removed item again, a page from its copy. Raises: NotFound, also after the hour; StorageError."""
         item = await asyncio.to_thread(self._items.restore, item_id)
         self._begin(item, asked=True, fetch=False)
-        return self._told(item)
+        return self._to_item(item)
 
     # ── background work ─────────────────────────────────────────────────────────────────────────────
 
-    def look(self, *, at_once: bool = False) -> None:
+    def scan(self, *, at_once: bool = False) -> None:
         """Reads changed files in the background; at most once a minute unless `at_once`."""
         now = self._clock.monotonic()
-        due = self._looked_at is None or now - self._looked_at >= LOOK_S
-        if (due or at_once) and (self._looking is None or self._looking.done()):
-            self._looked_at = now
-            self._looking = asyncio.create_task(self._look(), name="onyx knowledge, look")
+        due = self._scanned_at is None or now - self._scanned_at >= SCAN_S
+        if (due or at_once) and (self._scan_task is None or self._scan_task.done()):
+            self._scanned_at = now
+            self._scan_task = asyncio.create_task(self._scan(), name="onyx knowledge, look")
 
     async def finished(self, item_id: str, progress: Callable[[KnowledgeItem], None]) -> KnowledgeItem:
         """See protocols.Knowledge."""
@@ -200,16 +200,16 @@ class DocumentKnowledge:
                 await asyncio.wait([task])
         finally:
             watchers.remove(progress)
-        return self._told(await asyncio.to_thread(self._items.one, item_id))
+        return self._to_item(await asyncio.to_thread(self._items.one, item_id))
 
     async def close(self) -> None:
         """Stops all reading; it continues at the next start."""
-        tasks = [*self._tasks.values(), *([self._looking] if self._looking else [])]
+        tasks = [*self._tasks.values(), *([self._scan_task] if self._scan_task else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _look(self) -> None:
+    async def _scan(self) -> None:
         under_way = set(self._tasks)  # taken before the list, which contained them when their reading began
         try:
             items = await self._there()
@@ -219,7 +219,7 @@ class DocumentKnowledge:
         for item_id in under_way - {item.id for item in items}:  # removed by another server
             await self._cancel(item_id)
             self._progress.pop(item_id, None)
-            self._on_news(None)
+            self._on_change(None)
         await self._tidy()
         for item in items:
             if not item.stopped:
@@ -235,7 +235,7 @@ class DocumentKnowledge:
                 return
             names = [name for _, name in await self._index.checksums(ALL_AGENTS)]
             # Read the list after the names: an added item is in the list before it is in the index.
-            await self._pipeline.forget(of_nobody(names, await self._there()))
+            await self._pipeline.forget(orphaned_names(names, await self._there()))
         except OnyxError as error:
             log.warning("Removed documents could not all be deleted; they stay hidden: %s", error)
 
@@ -257,7 +257,7 @@ class DocumentKnowledge:
         )
         item = await asyncio.to_thread(self._items.add, new, copy)
         self._begin(item, asked=True)
-        return self._told(item)
+        return self._to_item(item)
 
     def _begin(self, item: Item, *, asked: bool, fetch: bool = True) -> None:
         """Starts its reading in the background; `asked` by a person, who gets a report even if nothing has changed."""
@@ -300,7 +300,7 @@ class DocumentKnowledge:
 
     async def _fetched(self, item: Item) -> Item:
         """The item with its page fetched again; if that fails, the former copy is kept."""
-        self._tell(item, Progress("reading", 0, 1))
+        self._report(item, Progress("reading", 0, 1))
         page = await self._around.fetch(item.location, MAX_PAGE_BYTES)
         kept = f"{item.id}{suffix_of(page)}"
         return await asyncio.to_thread(self._items.keep_copy, item.id, kept, page.body)
@@ -317,13 +317,13 @@ class DocumentKnowledge:
         records: dict[str, FileRecord] = {}
         total = len(found.files)
         if asked:
-            self._tell(item, Progress("reading", 0, total))
+            self._report(item, Progress("reading", 0, total))
 
         def report(done: Sequence[FileRecord]) -> None:
             records.update((record.name, record) for record in done)
             if any(known.get(record.name) != record for record in done):
                 now = item.model_copy(update={"files": tuple({**known, **records}.values())})
-                self._tell(now, Progress("reading", len(records), total))
+                self._report(now, Progress("reading", len(records), total))
 
         try:
             await self._pipeline.run(found.files, known, report)
@@ -337,12 +337,14 @@ class DocumentKnowledge:
             raise
         saved = await asyncio.to_thread(self._save, item, files)
         if asked or saved != item:
-            self._tell(saved, Progress("done", total, total))
+            self._report(saved, Progress("done", total, total))
 
     async def _indexed_only_for(self, item: Item) -> list[str]:
         """The names in the index that belong only to this item."""
         others = [one for one in await self._there() if one.id != item.id]
-        return of_nobody([name for _, name in await self._index.checksums(ALL_AGENTS) if belongs(name, item)], others)
+        return orphaned_names(
+            [name for _, name in await self._index.checksums(ALL_AGENTS) if belongs(name, item)], others
+        )
 
     def _save(self, item: Item, files: tuple[FileRecord, ...]) -> Item:
         return self._items.change(item.id, files=files, problem=None, stopped=False)
@@ -355,26 +357,26 @@ class DocumentKnowledge:
         except StorageError as error:
             log.warning("The failure to read a document could not be recorded: %s", error)
         else:
-            self._tell(item, Progress("failed", len(item.files), len(item.files)))
+            self._report(item, Progress("failed", len(item.files), len(item.files)))
 
     async def _gone(self, item_id: str) -> None:
         self._progress.pop(item_id, None)
         await self._tidy()
-        self._on_news(None)
+        self._on_change(None)
 
     async def _there(self) -> Sequence[Item]:
         return await asyncio.to_thread(self._items.all)
 
-    def _tell(self, item: Item, progress: Progress) -> KnowledgeItem:
+    def _report(self, item: Item, progress: Progress) -> KnowledgeItem:
         self._progress[item.id] = progress
-        now = self._told(item)
-        self._on_news(now)
+        now = self._to_item(item)
+        self._on_change(now)
         for watcher in self._watchers.get(item.id, ()):
             watcher(now)
         return now
 
-    def _told(self, item: Item) -> KnowledgeItem:
-        return told(item, self._progress.get(item.id), self._shown)
+    def _to_item(self, item: Item) -> KnowledgeItem:
+        return to_knowledge_item(item, self._progress.get(item.id), self._shown)
 
     def _shown(self, name: str) -> str:
         """A name in the index as the user sees it."""

@@ -16,16 +16,16 @@ MAX_BYTES = 3_000_000_000
 # Enough for ordinary pages and tables; it may exceed the available memory, so this process is the first to be killed.
 MIN_BYTES = 512_000_000
 # No server runs with less: such a number is from another tool, for example in megabytes.
-_LEAST_BELIEVED_BYTES = 128_000_000
+_MIN_PLAUSIBLE_BYTES = 128_000_000
 # At most two run at once, and the server with its kernels needs the rest.
 _SHARE = 4
 # Avoids what reserves address space at start, which would count as used: memory pools, and a stack per thread.
-_MODEST = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+_LOW_MEMORY_ENV = {"ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def bound_bytes(environment: Mapping[str, str] = os.environ, system: Path = Path("/")) -> int:
     """A quarter of the limit of this container, pod or service, at least 512 MB and at most 3 GB. `system`: /."""
-    limits = [*_declared(environment), *_of_control_groups(system)]
+    limits = [*_declared(environment), *_cgroup_limits(system)]
     return max(MIN_BYTES, min([MAX_BYTES, *(limit // _SHARE for limit in limits)]))
 
 
@@ -38,7 +38,7 @@ def bound_memory() -> int | None:
         return None
     import resource
 
-    os.environ.update(_MODEST)
+    os.environ.update(_LOW_MEMORY_ENV)
     bound = bound_bytes()
     with contextlib.suppress(OSError, ValueError):  # a smaller limit is in effect already
         resource.setrlimit(resource.RLIMIT_DATA, (bound, bound))
@@ -51,11 +51,11 @@ def bound_memory() -> int | None:
 def _declared(environment: Mapping[str, str]) -> Iterator[int]:
     """The limit that JupyterHub sets, in bytes. Source: JupyterHub, Spawner.mem_limit."""
     with contextlib.suppress(ValueError):
-        if (limit := int(environment.get("MEM_LIMIT", ""))) >= _LEAST_BELIEVED_BYTES:
+        if (limit := int(environment.get("MEM_LIMIT", ""))) >= _MIN_PLAUSIBLE_BYTES:
             yield limit
 
 
-def _of_control_groups(system: Path) -> Iterator[int]:
+def _cgroup_limits(system: Path) -> Iterator[int]:
     """The limits of this process's group and those above it. Source: cgroups(7), the kernel's cgroup-v1 and -v2 pages.
 
     A container may see its own group as the root whatever the name says, so missing names are skipped.

@@ -26,7 +26,7 @@ from onyx_jupyter.ingest.memory_limit import MAX_BYTES, bound_memory
 from onyx_jupyter.ingest.readers import read_document
 
 # The server kills it when the time is up; if the server is gone, it ends by itself.
-_OVERTIME_S = 2
+_GRACE_S = 2
 
 
 def read(name: str, title: str, given: Callable[[], BinaryIO]) -> dict[str, Any]:
@@ -53,10 +53,10 @@ def serve(requests: BinaryIO, answers: BinaryIO, files: socket.socket | None, bo
     `files` passes the open file of each; without it `path` is opened. `bound_bytes`: the memory limit, if any.
     """
     exceeded = json.dumps({"exceeded": _exceeded(bound_bytes)})  # prepared, since there may be no memory left then
-    _say(answers, "")
+    _write_line(answers, "")
     while line := requests.readline():
         asked = json.loads(line)
-        _end_after(asked["limitS"] + _OVERTIME_S)
+        _end_after(asked["limitS"] + _GRACE_S)
 
         def given(path: str = asked["path"]) -> BinaryIO:
             return Path(path).open("rb") if files is None else _received(files)
@@ -66,7 +66,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, files: socket.socket | None, bo
         except MemoryError:
             answer = exceeded
         _end_after(0)
-        _say(answers, answer)
+        _write_line(answers, answer)
         del answer
         gc.collect()  # remains of this document would count for the next one
 
@@ -83,7 +83,7 @@ def _received(files: socket.socket) -> BinaryIO:
     return os.fdopen(descriptors[0], "rb")
 
 
-def _say(answers: BinaryIO, line: str) -> None:
+def _write_line(answers: BinaryIO, line: str) -> None:
     answers.write(line.encode("utf-8", "surrogatepass") + b"\n")
     answers.flush()
 

@@ -38,7 +38,7 @@ class ReaderProcess:
         """`gives_files`: passes open files, so that what was checked is what is read. Raises: OSError."""
         self.is_late = False
         self.is_fresh = True  # no requests so far
-        self._said = b""
+        self._stderr_tail = b""
         self._files: socket.socket | None = None
         theirs: socket.socket | None = None
         if gives_files:
@@ -97,7 +97,7 @@ class ReaderProcess:
                 if pipe is not None:
                     pipe.close()
         self._close_files()
-        return f"exit {exit_code}\n{self._said.decode('utf-8', 'replace')}".strip()
+        return f"exit {exit_code}\n{self._stderr_tail.decode('utf-8', 'replace')}".strip()
 
     def _line(self, asked: bytes = b"", descriptor: int | None = None) -> bytes:
         """Its next complete line; empty if it has ended."""
@@ -131,7 +131,7 @@ class ReaderProcess:
         assert self._process.stderr is not None
         with contextlib.suppress(OSError, ValueError):  # closed meanwhile
             while part := os.read(self._process.stderr.fileno(), _KEPT_BYTES):
-                self._said = (self._said + part)[-_KEPT_BYTES:]
+                self._stderr_tail = (self._stderr_tail + part)[-_KEPT_BYTES:]
 
     def _close_files(self) -> None:
         if self._files is not None:

@@ -24,7 +24,7 @@ _SUFFIXES = {
     "application/xml": ".xml",
     "application/x-yaml": ".yaml",
 }
-_UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "text/plain", "application/json")
+_UNSPECIFIC_TYPES = ("", "application/octet-stream", "binary/octet-stream", "text/plain", "application/json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def suffix_of(page: Fetched) -> str:
             f"It is larger than {MAX_PAGE_BYTES // 1_000_000} MB. Download it and add only the part that matters."
         )
     named = PurePosixPath(unquote(urlsplit(page.url).path)).suffix.lower()
-    if page.media_type in _UNTOLD and named and reader_of(f"a{named}") is not None:
+    if page.media_type in _UNSPECIFIC_TYPES and named and reader_of(f"a{named}") is not None:
         return named
     if page.media_type in _SUFFIXES:
         return _SUFFIXES[page.media_type]

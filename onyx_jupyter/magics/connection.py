@@ -151,7 +151,7 @@ class ServerConnection:
         return self._socket
 
 
-def patiently(attempt: Callable[[], Any], patience_s: float, pause_s: float = 0.5) -> Any:
+def retry_connection(attempt: Callable[[], Any], patience_s: float, pause_s: float = 0.5) -> Any:
     """Retries for that long while the connection breaks. Raises: ConnectionGone afterwards."""
     deadline = time.monotonic() + patience_s
     while True:

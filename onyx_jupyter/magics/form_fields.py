@@ -43,7 +43,7 @@ def form_field(field: Mapping[str, Any]) -> FormField:
     """The widget for the field's type: a checkbox, a list of choices, or a line of text."""
     library = widgets()
     name, kind, words = field["name"], field["type"], field["description"]
-    look = {
+    layout = {
         "description": name,
         "tooltip": words or name,
         "style": {"description_width": "110px"},
@@ -51,15 +51,15 @@ def form_field(field: Mapping[str, Any]) -> FormField:
     }
     plain = not field["nullable"] and field["hasDefault"]
     if kind == "boolean" and plain and isinstance(field["default"], bool):
-        tick = library.Checkbox(value=field["default"], **look)
+        tick = library.Checkbox(value=field["default"], **layout)
         return FormField(name, tick, words, lambda: tick.value)
     if kind == "choice" and field["choices"] and not field["nullable"]:
         first = field["default"] if field["default"] in field["choices"] else field["choices"][0]
-        menu = library.Dropdown(options=field["choices"], value=first, **look)
+        menu = library.Dropdown(options=field["choices"], value=first, **layout)
         return FormField(name, menu, words, lambda: menu.value)
     begins = _as_text(field)
     hint = "required" if field["required"] else ""
-    line = library.Text(value=begins, placeholder=hint, continuous_update=False, **look)
+    line = library.Text(value=begins, placeholder=hint, continuous_update=False, **layout)
     return FormField(name, line, words, lambda: _from_text(line.value, begins, field))
 
 

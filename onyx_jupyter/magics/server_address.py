@@ -19,7 +19,7 @@ HUB_TOKEN, HUB_PREFIX = "JUPYTERHUB_API_TOKEN", "JUPYTERHUB_SERVICE_PREFIX"
 PARENT = "JPY_PARENT_PID"
 _WILDCARDS = ("", "0.0.0.0", "::", "*")  # nosec B104 # recognised, never listened on
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_KNOCK_S = 0.5
+_CONNECT_TIMEOUT_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def find_server(environment: Mapping[str, str], runtime_folder: Path, place: Pat
     )
     for server in _by_depth(runtime_folder, place):
         if _answers(server):
-            return _address(server, _hub_token(server, environment) if _lives(server.get("pid")) else "")
+            return _address(server, _hub_token(server, environment) if _is_alive(server.get("pid")) else "")
     looked.append(f"no running server serves {place}")
     raise MagicError(
         "no_server",
@@ -135,13 +135,13 @@ def _answers(server: Mapping[str, Any]) -> bool:
     host = str(server.get("hostname") or "")
     with (
         contextlib.suppress(OSError),
-        socket.create_connection(("127.0.0.1" if host in _WILDCARDS else host, server["port"]), _KNOCK_S),
+        socket.create_connection(("127.0.0.1" if host in _WILDCARDS else host, server["port"]), _CONNECT_TIMEOUT_S),
     ):
         return True
     return False
 
 
-def _lives(pid: Any) -> bool:
+def _is_alive(pid: Any) -> bool:
     """Whether it is a process of this user: the port in a killed server's file may belong to anybody by now."""
     if os.name == "nt" or not isinstance(pid, int) or pid <= 0:
         return False

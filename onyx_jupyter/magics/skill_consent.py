@@ -11,7 +11,7 @@ from typing import Any
 
 from onyx_jupyter.errors import MagicError
 from onyx_jupyter.magics.cell_user import CellUser, NoInput
-from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, patiently
+from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, retry_connection
 from onyx_jupyter.magics.skill_run import SkillRun
 from onyx_jupyter.magics.tool_words import block, escaped
 from onyx_jupyter.security.visible_characters import with_marks
@@ -19,7 +19,7 @@ from onyx_jupyter.security.visible_characters import with_marks
 MIME_TYPE = "application/vnd.onyx.skill-question+json"
 SCHEMA_VERSION = 1
 RECONNECT_S = 60.0
-LOOKS_S = 30.0
+POLL_S = 30.0
 _NO = "not trusted, so it was not run"
 _ENDS = {"expired": "nobody answered in time, so it was not run"}
 
@@ -41,7 +41,7 @@ class SkillConsent:
         try:
             if not has_card:
                 self._show(words, {})
-                if self._types_yes():
+                if self._confirms():
                     running.trust(skill["hash"])
                     return shown
             else:
@@ -63,7 +63,7 @@ class SkillConsent:
             hint="Trust it in the Onyx skills panel, or answer yes when the cell asks.",
         ) from None
 
-    def _types_yes(self) -> bool:
+    def _confirms(self) -> bool:
         try:
             return self._person.agrees("Onyx: trust this version and run it? y = yes · n = no: ")
         except NoInput:
@@ -75,15 +75,15 @@ class SkillConsent:
         looked_at = time.monotonic()
         while True:
             try:
-                event, data = self._connection.next_event(LOOKS_S) or ("", {})
+                event, data = self._connection.next_event(POLL_S) or ("", {})
                 if event == "skills.question_closed" and data["questionId"] == question_id:
                     return data
-                if event in ("", "skills.updated") or time.monotonic() - looked_at >= LOOKS_S:
+                if event in ("", "skills.updated") or time.monotonic() - looked_at >= POLL_S:
                     # The server checks whether the question is still needed, and sends an event if it is not.
                     self._connection.request("skills.question", questionId=question_id)
                     looked_at = time.monotonic()
             except ConnectionGone:
-                question_id = patiently(lambda: self._ask_anew(running, words), RECONNECT_S)
+                question_id = retry_connection(lambda: self._ask_again(running, words), RECONNECT_S)
 
     def _ask(self, running: SkillRun, words: str) -> str:
         question_id: str = self._connection.request("skills.ask", **running.place)["questionId"]
@@ -92,7 +92,7 @@ class SkillConsent:
         self._show(f"{words}\n\n*Waiting for your answer, here or in the Onyx skills panel.*", {MIME_TYPE: card})
         return question_id
 
-    def _ask_anew(self, running: SkillRun, words: str) -> str:
+    def _ask_again(self, running: SkillRun, words: str) -> str:
         """Asks again: the previous question ended with its connection."""
         self._connection.close()
         return self._ask(running, words)

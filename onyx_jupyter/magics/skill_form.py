@@ -117,8 +117,8 @@ class SkillForm:
 
     def _show_result(self, result: SkillResult) -> None:
         address = self._server.page(result.copy)
-        look = 'target="_blank" style="text-decoration: underline"'
-        link = f'<a href="{html.escape(address)}" {look}>{html.escape(result.copy)}</a>'
+        link_attributes = 'target="_blank" style="text-decoration: underline"'
+        link = f'<a href="{html.escape(address)}" {link_attributes}>{html.escape(result.copy)}</a>'
         copy = link if result.run.get("copyPath") else html.escape(result.copy)
         self.status.value = f"{note(ended(result), is_problem=not result.is_ok)} · {copy}"
         self.output.outputs = tuple(shown_outputs(result.outputs))
@@ -128,11 +128,11 @@ class SkillForm:
         try:
             self._ask(lambda connection: SkillRun(connection, self._name, self._agent).trust(digest))
         except MagicError as error:
-            self._show_as_it_is_now(error)
+            self._show_current(error)
         else:
             self._show_state("ready", None)
 
-    def _show_as_it_is_now(self, refusal: MagicError) -> None:
+    def _show_current(self, refusal: MagicError) -> None:
         """A refusal mostly means that the version is outdated: the next yes has to be for the text that is shown."""
         with contextlib.suppress(MagicError):
             self._describe()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onyx_jupyter.errors import MagicError
-from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, patiently
+from onyx_jupyter.magics.connection import ConnectionGone, ServerConnection, retry_connection
 
 STOP_S = 2.0
 RECONNECT_S = 60.0
@@ -92,7 +92,7 @@ class SkillRun:
                 if is_silent and self._is_over():  # the end was missed, or a dead connection looks alive
                     break
             except ConnectionGone:
-                if patiently(self._is_over_anew, RECONNECT_S):
+                if retry_connection(self._reconnect_and_check, RECONNECT_S):
                     break
                 event, is_silent = None, True
             heard_at = time.monotonic() if is_silent else heard_at
@@ -113,7 +113,7 @@ class SkillRun:
         self.run_id = late["runId"] if late is not None else self.run_id
         return bool(self.run_id)
 
-    def _is_over_anew(self) -> bool:
+    def _reconnect_and_check(self) -> bool:
         self._connection.close()
         return self._is_over()
 

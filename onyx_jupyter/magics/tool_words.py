@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from onyx_jupyter.action_words import words_of
+from onyx_jupyter.action_words import verb_of
 from onyx_jupyter.messages import first_line
 from onyx_jupyter.security.visible_characters import with_marks
 
@@ -28,9 +28,11 @@ class ToolWords:
         return f"{self.verb} {shown}".rstrip()
 
 
-def tool_words(tool: str, label: Mapping[str, Any] | None, arguments: Mapping[str, Any], *, is_over: bool) -> ToolWords:
+def describe_call(
+    tool: str, label: Mapping[str, Any] | None, arguments: Mapping[str, Any], *, is_over: bool
+) -> ToolWords:
     """What the call does, or did if it is over; a call without a known label is shown by its name."""
-    verb = words_of(label["action"], label.get("count"), is_over=is_over) if label else None
+    verb = verb_of(label["action"], label.get("count"), is_over=is_over) if label else None
     if label is None or verb is None:
         value = next((value for value in arguments.values() if isinstance(value, str)), "")
         return ToolWords(_plain(tool), _shown(value), False)

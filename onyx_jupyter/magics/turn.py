@@ -10,7 +10,7 @@ from typing import Any
 
 from onyx_jupyter.errors import MagicError
 from onyx_jupyter.magics.cell_user import NO_INPUT, CellUser, NoInput, approval_text, question_text
-from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection, patiently, unreachable
+from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection, retry_connection, unreachable
 from onyx_jupyter.magics.turn_state import AnswerText, TurnState
 from onyx_jupyter.magics.turn_view import TurnView
 
@@ -20,7 +20,7 @@ SILENCE_S = 30.0
 CHECK_S = 10.0
 _ANSWERED = ("already_resolved", "not_found")
 _TRIES = 3
-_IN_THE_CARD = "*Waiting for your answer, here or in the Onyx sidebar.*"
+_ASKED_IN_CARD = "*Waiting for your answer, here or in the Onyx sidebar.*"
 
 
 @dataclass(frozen=True)
@@ -100,19 +100,19 @@ class Turn:
                 event = self._connection.next_event(self._view.wait_s)
                 if event is not None:
                     heard_at = time.monotonic()
-                    self._heard(*event)
+                    self._on_event(*event)
                 elif self._late_end is not None:
                     self._read_end(*self._late_end)
                 elif time.monotonic() - heard_at > SILENCE_S:
                     self._connection.request("health.check", timeout_s=CHECK_S)
                     heard_at = time.monotonic()
-                self._put_questions()
+                self._ask_pending()
                 self._view.tick()
             except ConnectionGone:
-                self._come_back()
+                self._reconnect()
                 heard_at = time.monotonic()
 
-    def _heard(self, event: str, data: Mapping[str, Any]) -> None:
+    def _on_event(self, event: str, data: Mapping[str, Any]) -> None:
         if data.get("sessionKey", self._question.session_key) != self._question.session_key:
             return
         if isinstance(seq := data.get("seq"), int):
@@ -122,13 +122,13 @@ class Turn:
         if self._state.apply(event, data):
             self._view.show(now=self._state.is_over)
 
-    def _put_questions(self) -> None:
+    def _ask_pending(self) -> None:
         for waiting_id, waiting in list(self._state.waiting.items()):
             if waiting_id in self._asked:
                 continue
             if self._has_card():
                 self._asked.add(waiting_id)
-                self._view.show(now=True, more=_IN_THE_CARD)
+                self._view.show(now=True, more=_ASKED_IN_CARD)
             elif "approvalId" in waiting:
                 self._ask_approval(waiting)
             else:
@@ -168,7 +168,7 @@ class Turn:
             try:
                 self._connection.request(method, **params)
             except ConnectionGone:
-                self._come_back()
+                self._reconnect()
                 self._connection.request(method, **params)
         except Refused as refused:
             self._tries[waiting_id] += 1
@@ -179,12 +179,12 @@ class Turn:
 
     # ── if the connection breaks ────────────────────────────────────────────────────────────────────
 
-    def _come_back(self) -> None:
+    def _reconnect(self) -> None:
         """Reconnects and continues from there. Raises: MagicError (no_server) if the server stays away."""
         self._state.notice = "The connection to the server was lost; reconnecting"
         self._view.show(now=True)
         try:
-            patiently(self._subscribe, self._patience_s)
+            retry_connection(self._subscribe, self._patience_s)
         except ConnectionGone as error:
             self._state.stop("interrupted", "The connection to the server was lost and could not be restored.")
             self._view.show(now=True)
@@ -205,7 +205,7 @@ class Turn:
         # Missed events that are still kept come first; this is used only if none of them ends the turn.
         self._late_end = (ends[-1], mine) if ends else None
         if is_new and not ends:  # it is still running there, and all of it is sent once more
-            self._state.begin_again()
+            self._state.reset()
             self._asked.clear()
 
     def _read_end(self, end: Mapping[str, Any], entries: list[dict[str, Any]]) -> None:

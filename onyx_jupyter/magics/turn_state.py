@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from onyx_jupyter.magics.plan import PLAN_TOOL, Plan, plan_of
-from onyx_jupyter.magics.tool_words import ToolWords, escaped, tool_words
+from onyx_jupyter.magics.tool_words import ToolWords, describe_call, escaped
 from onyx_jupyter.messages import HAPPENED, first_line
 
 Status = Literal["running", "final", "error", "aborted", "interrupted"]
@@ -43,7 +43,7 @@ class Step:
     def words(self) -> ToolWords:
         """A call that was denied, stopped or impossible never happened, so it does not read as done."""
         is_over = self.happened and self.status in ("ok", "failed")
-        return tool_words(self.tool, self.label, self.arguments, is_over=is_over)
+        return describe_call(self.tool, self.label, self.arguments, is_over=is_over)
 
     @property
     def line(self) -> str:
@@ -86,7 +86,7 @@ class TurnState:
             return False
         match event:
             case "chat.delta":
-                self._say(data["text"])
+                self._append_text(data["text"])
             case "chat.thought":
                 return self._think(data)
             case "tool.started" if data["tool"] == PLAN_TOOL:
@@ -131,13 +131,13 @@ class TurnState:
         self._end(status)
         self.problem = problem
 
-    def begin_again(self) -> None:
+    def reset(self) -> None:
         """Discards what came: all of it will come again."""
         self.parts.clear()
         self.waiting.clear()
         self._planning.clear()
 
-    def _say(self, text: str) -> None:
+    def _append_text(self, text: str) -> None:
         self.notice = ""
         last = self.parts[-1] if self.parts else None
         if isinstance(last, AnswerText):

@@ -88,7 +88,7 @@ def make_plan(
     return Plan(applied.done, applied.refused, history, now.checksum, after, version)
 
 
-async def carry_out(plan: Plan, memory: MemoryFiles, author: MemoryAuthor, session_key: str) -> Outcome:
+async def execute_plan(plan: Plan, memory: MemoryFiles, author: MemoryAuthor, session_key: str) -> Outcome:
     """Executes the plan, each file atomically; finishes a plan that a kill interrupted, and does nothing twice.
 
     If a person has changed MEMORY.md meanwhile, their text is the base, and operations that don't fit it are refused.
@@ -150,7 +150,7 @@ async def _change(plan: Plan, memory: MemoryFiles, author: MemoryAuthor, session
         return _Written()
     for _ in range(_TRIES):
         now = await memory_text(memory)
-        before = await _before_a_kill(plan, now, memory, author, session_key)
+        before = await _written_before_kill(plan, now, memory, author, session_key)
         if before is not None:
             return before
         applied = apply_operations(now.text, plan.operations)
@@ -168,7 +168,7 @@ async def _change(plan: Plan, memory: MemoryFiles, author: MemoryAuthor, session
     )
 
 
-async def _before_a_kill(
+async def _written_before_kill(
     plan: Plan, now: MemoryText, memory: MemoryFiles, author: MemoryAuthor, session_key: str
 ) -> _Written | None:
     """What an earlier try wrote, whatever the user has changed since; None if nothing was written.

@@ -30,13 +30,13 @@ _AUTHORS: tuple[MemoryAuthor, ...] = get_args(MemoryAuthor)
 class FactLines:
     """A file's facts by id, in the order of their first lines, and the number (from 1) of each one's last line.
 
-    `told`: the numbers of all lines about a fact, in order; `raw`: the objects in the lines; `others`: the lines that
-    are not facts; `last_number`: the highest ever used in an id.
+    `lines_of_fact`: the numbers of all lines about a fact, in order; `raw`: the objects in the lines; `others`: the
+    lines that are not facts; `last_number`: the highest ever used in an id.
     """
 
     facts: Mapping[str, Fact]
     numbers: Mapping[str, int]
-    told: Mapping[str, Sequence[int]]
+    lines_of_fact: Mapping[str, Sequence[int]]
     raw: Mapping[str, Mapping[str, Any]]
     others: tuple[str, ...]
     lines: int
@@ -52,7 +52,7 @@ def read_facts(text: str) -> FactLines:
     """Parses any text; a byte order mark is not part of the first line."""
     facts: dict[str, Fact] = {}
     numbers: dict[str, int] = {}
-    told: dict[str, list[int]] = {}
+    lines_of_fact: dict[str, list[int]] = {}
     raw: dict[str, Mapping[str, Any]] = {}
     others: list[str] = []
     lines, last_number = 0, 0
@@ -66,13 +66,13 @@ def read_facts(text: str) -> FactLines:
         fact = _fact(merged)
         if fact is not None:
             facts[fact.id], numbers[fact.id], raw[fact.id] = fact, number, merged
-            told.setdefault(fact.id, []).append(number)
+            lines_of_fact.setdefault(fact.id, []).append(number)
             last_number = max(last_number, number_of(fact.id)[0])
         elif item and isinstance(item.get("last_number"), int):
             last_number = max(last_number, item["last_number"])
         else:
             others.append(line.rstrip("\r"))
-    return FactLines(facts, numbers, told, raw, tuple(others), lines, last_number)
+    return FactLines(facts, numbers, lines_of_fact, raw, tuple(others), lines, last_number)
 
 
 def fact_chunks(text: str) -> list[Chunk]:
@@ -80,7 +80,7 @@ def fact_chunks(text: str) -> list[Chunk]:
     found = read_facts(text)
     chunks = []
     for name, fact in found.facts.items():
-        if fact.is_true_still:
+        if fact.is_current:
             number, context = found.numbers[name], "" if fact.category == GENERAL else fact.category
             chunks.append(Chunk(fact.text, number, number, heading=name, context=context))
     return chunks

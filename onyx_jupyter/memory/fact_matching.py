@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from onyx_jupyter.errors import EmbeddingError
-from onyx_jupyter.memory.fact_similarity import FactWords, Likeness, are_near, fact_words, likeness
+from onyx_jupyter.memory.fact_similarity import FactWords, Similarity, are_near, compare_facts, tokenize_fact
 from onyx_jupyter.memory.facts import MERGE_ABOVE, NEAR_ABOVE, Fact, number_of
 from onyx_jupyter.protocols import Embeddings
 
@@ -25,7 +25,7 @@ class Counterpart:
     """
 
     fact: Fact | None = None
-    alike: Likeness | None = None
+    alike: Similarity | None = None
     near: tuple[Fact, ...] = ()
 
 
@@ -39,11 +39,11 @@ async def counterpart(
     if (same := same_words(facts, text)) is not None:
         return Counterpart(same, "same")
     others = [fact for fact in facts if fact.id not in beside]
-    new_words, words = fact_words(text), {fact.id: fact_words(fact.text) for fact in others}
-    changed = [fact for fact in reversed(others) if likeness(words[fact.id], new_words) == "changed"]
+    new_words, words = tokenize_fact(text), {fact.id: tokenize_fact(fact.text) for fact in others}
+    changed = [fact for fact in reversed(others) if compare_facts(words[fact.id], new_words) == "changed"]
     ranked = await _ranked(others, text, embeddings)
     close = [fact for cosine, fact in ranked if cosine > MERGE_ABOVE]
-    found = {fact.id: likeness(words[fact.id], new_words, close=True) for fact in close}
+    found = {fact.id: compare_facts(words[fact.id], new_words, close=True) for fact in close}
     changed += [fact for fact in close if found[fact.id] == "changed"]
     if (same := next((fact for fact in close if found[fact.id] == "same"), None)) is not None:
         return Counterpart(same, "same")
@@ -57,8 +57,8 @@ def same_words(facts: Sequence[Fact], text: str) -> Fact | None:
     same_text = next((fact for fact in facts if fact.text.casefold() == text.casefold()), None)
     if same_text is not None:
         return same_text
-    words = fact_words(text)
-    return next((fact for fact in reversed(facts) if likeness(fact_words(fact.text), words) == "same"), None)
+    words = tokenize_fact(text)
+    return next((fact for fact in reversed(facts) if compare_facts(tokenize_fact(fact.text), words) == "same"), None)
 
 
 def _near(

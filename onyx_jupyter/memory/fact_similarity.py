@@ -29,7 +29,7 @@ from onyx_jupyter.memory.fact_vocabulary import (
     VALUES_IN_CAPITALS,
 )
 
-Likeness = Literal["same", "changed"]
+Similarity = Literal["same", "changed"]
 
 # A number, a word, or a sign that makes a difference (C and C++, < and >, a minus, a currency).
 _WORD = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+|(?<!\w)-(?=\d)|[+<>=≤≥≠%#°*^~&@|$€£¥]+")
@@ -47,23 +47,23 @@ class FactWords:
     """A fact's words without case, accents, punctuation and words that carry no meaning here.
 
     `values`: its numbers, weekdays, months and signs; `names`: the other capitalized words within it, and words for a
-    person; `words`: all that are not empty, a value or a denial. `told` is everything in order: one word for each group
-    of synonyms, with denials and the user at their places, since these decide whose fact it is.
+    person; `words`: all that are not empty, a value or a denial. `sequence` is everything in order: one word for each
+    group of synonyms, with denials and the user at their places, since these decide whose fact it is.
     """
 
     words: tuple[str, ...]
     values: tuple[str, ...]
     names: frozenset[str]
-    told: tuple[str, ...]
+    sequence: tuple[str, ...]
     is_past: bool
 
     @property
     def content(self) -> frozenset[str]:
         """What it is about."""
-        return frozenset(self.told) - {_NOT, _USER, *self.values}
+        return frozenset(self.sequence) - {_NOT, _USER, *self.values}
 
 
-def fact_words(text: str) -> FactWords:
+def tokenize_fact(text: str) -> FactWords:
     """The words of a fact."""
     plain = _CONTRACTED.sub(" not", text.replace("\u2019", "'"))
     found = _WORD.findall(_ANY_MORE.sub(" ", _NO_MORE.sub(" not ", plain)))
@@ -75,15 +75,17 @@ def fact_words(text: str) -> FactWords:
     persons = frozenset(_folded(word) for word in said) & PERSONS
     disliked = ("like",) if not DISLIKING.isdisjoint(folded) else ()
     words = (*disliked, *(_without_ending(_folded(word)) for word in said))
-    return FactWords(words, values, names | persons, tuple(_told(found)) or words, not PAST.isdisjoint(folded))
+    return FactWords(
+        words, values, names | persons, tuple(_meaningful_words(found)) or words, not PAST.isdisjoint(folded)
+    )
 
 
-def likeness(older: FactWords, newer: FactWords, *, close: bool = False) -> Likeness | None:
+def compare_facts(older: FactWords, newer: FactWords, *, close: bool = False) -> Similarity | None:
     """None if they are about different things; `close` says that their vectors nearly agree."""
     same_words = older.words == newer.words and bool(older.words)
     if not same_words and not close:
         return None
-    if _says_the_same(older, newer):
+    if _are_equivalent(older, newer):
         return "same"
     if same_words:
         return "changed"
@@ -100,25 +102,25 @@ def are_near(older: FactWords, newer: FactWords) -> bool:
     return shorter > 1 and len(older.content & newer.content) >= _HALF * shorter
 
 
-def _says_the_same(older: FactWords, newer: FactWords) -> bool:
+def _are_equivalent(older: FactWords, newer: FactWords) -> bool:
     """Whether neither says more than the other, in the same order or rotated."""
-    if not older.told or older.is_past != newer.is_past:
+    if not older.sequence or older.is_past != newer.is_past:
         return False
-    if _beginning_with_the_user(older.told) == _beginning_with_the_user(newer.told):
+    if _beginning_with_the_user(older.sequence) == _beginning_with_the_user(newer.sequence):
         return True
     # With two values, or one word twice ("Monday here, Tuesday there"), the end belongs to what precedes it.
-    if len(older.values) > 1 or len(set(older.told)) < len(older.told):
+    if len(older.values) > 1 or len(set(older.sequence)) < len(older.sequence):
         return False
-    turned = (older.told[place:] + older.told[:place] for place in range(len(older.told)))
-    return newer.told in turned
+    turned = (older.sequence[place:] + older.sequence[:place] for place in range(len(older.sequence)))
+    return newer.sequence in turned
 
 
-def _beginning_with_the_user(told: Sequence[str]) -> Sequence[str]:
+def _beginning_with_the_user(sequence: Sequence[str]) -> Sequence[str]:
     """Adds the user as the subject if it was left out."""
-    return told if told[:1] == (_USER,) else (_USER, *told)
+    return sequence if sequence[:1] == (_USER,) else (_USER, *sequence)
 
 
-def _told(found: Sequence[str]) -> Iterator[str]:
+def _meaningful_words(found: Sequence[str]) -> Iterator[str]:
     is_french = not {"ne", "n"}.isdisjoint(map(_folded, found))
     for word in found:
         folded, value = _folded(word), _value(word)

@@ -15,24 +15,24 @@ from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import MemoryConflict, StorageError, ToolError
 from onyx_jupyter.memory.fact_lines import GENERAL, FactLines, compact, read_facts, with_states
 from onyx_jupyter.memory.fact_matching import Counterpart, counterpart, same_words
-from onyx_jupyter.memory.fact_similarity import fact_words
+from onyx_jupyter.memory.fact_similarity import tokenize_fact
 from onyx_jupyter.memory.facts import (
     CONTEXT_FACTS,
     MAX_CATEGORY_CHARS,
     MAX_FACT_CHARS,
     Fact,
-    is_worn_out,
+    is_expired,
     known,
+    most_confident,
     number_of,
     reinforced,
     superseded,
-    surest,
 )
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.folder import NO_FILE, decoded, read_bytes
 from onyx_jupyter.memory.targets import FACTS_FILE
 from onyx_jupyter.protocols import Embeddings, FactOutcome, FactPreview, KnownFact, MemoryAuthor
-from onyx_jupyter.security.injected_words import injected_words
+from onyx_jupyter.security.injected_words import find_injection
 from onyx_jupyter.security.secret_redactor import marked
 from onyx_jupyter.storage.versions import checksum_of
 from onyx_jupyter.text_tokens import text_tokens
@@ -97,7 +97,7 @@ class FactStore:
             return []
         moment = self._clock.now()
         chosen: list[Fact] = []
-        for fact in surest(found.facts.values(), moment, count):
+        for fact in most_confident(found.facts.values(), moment, count):
             if len(fact.text) > MAX_FACT_CHARS or self._why_refused(fact.text):
                 continue  # written into the file by hand
             max_tokens -= text_tokens(f"- {fact.id} {fact.created_at:%Y-%m-%d}: {fact.text}\n")
@@ -148,7 +148,9 @@ class FactStore:
                 return kept
         raise _contended()
 
-    async def foreseen(self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()) -> FactPreview:
+    async def preview_remember(
+        self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()
+    ) -> FactPreview:
         """What `remember` would do now; the embedder may judge differently a moment later. Raises: as `remember`."""
         text, file = self._checked(text), await asyncio.to_thread(self._file)
         pair = await self._pair(file, text, replaces, beside)
@@ -174,7 +176,7 @@ class FactStore:
     async def _pair(self, file: _File, text: str, replaces: str | None, beside: Collection[str]) -> Counterpart:
         """The fact that the text repeats or changes."""
         moment = self._clock.now()
-        true = [one for one in file.found.facts.values() if one.is_true_still and not is_worn_out(one, moment)]
+        true = [one for one in file.found.facts.values() if one.is_current and not is_expired(one, moment)]
         if replaces:
             return Counterpart(_replaced(true, replaces), "changed")
         return await counterpart(true, text, self._embeddings, beside)
@@ -195,7 +197,7 @@ class FactStore:
     def _why_refused(self, text: str) -> str | None:
         if self._redact(text) != text or marked(text) is not None:
             return "it holds a secret"
-        return injected_words(text)
+        return find_injection(text)
 
     def _checked_category(self, category: str | None) -> str | None:
         """One word or a few; None if not given."""
@@ -242,14 +244,14 @@ def _remembered(file: _File, fact: Fact, pair: Counterpart, moment: datetime) ->
     after = read_facts(text)
     facts = list(after.facts.values())
     gone = _gone(facts, moment)
-    if kept.outcome == "new" and sum(one.is_true_still and one.id not in gone for one in facts) > MAX_FACTS:
+    if kept.outcome == "new" and sum(one.is_current and one.id not in gone for one in facts) > MAX_FACTS:
         raise ToolError(f"There are {MAX_FACTS:,} facts already. Forget some that are no longer needed.")
     return (compact(after, gone) if gone or after.is_spread_out else text), kept
 
 
 def _gone(facts: Collection[Fact], moment: datetime) -> list[str]:
     """The ids of worn-out facts, and of all ended facts but the newest."""
-    worn_out = [fact.id for fact in facts if is_worn_out(fact, moment)]
+    worn_out = [fact.id for fact in facts if is_expired(fact, moment)]
     return worn_out + [fact.id for fact in _ended(facts)[MAX_ENDED:]]
 
 
@@ -264,8 +266,8 @@ def _states(facts: Collection[Fact], fact: Fact, pair: Counterpart, moment: date
     if former is None:
         return [fact], FactOutcome("new", known(fact, moment), near=tuple(known(one, moment) for one in pair.near))
     if pair.alike == "same":
-        return _told_again(former, fact, moment)
-    others = [one for one in facts if one.is_true_still and one.id != former.id]
+        return _reinforce(former, fact, moment)
+    others = [one for one in facts if one.is_current and one.id != former.id]
     if (twin := same_words(others, fact.text)) is not None:  # it was first kept as a separate fact
         return [superseded(former, twin.id, moment)], FactOutcome("changed", known(twin, moment), known(former, moment))
     return [superseded(former, fact.id, moment), fact], FactOutcome(
@@ -273,10 +275,10 @@ def _states(facts: Collection[Fact], fact: Fact, pair: Counterpart, moment: date
     )
 
 
-def _told_again(former: Fact, fact: Fact, moment: datetime) -> tuple[list[Fact], FactOutcome]:
+def _reinforce(former: Fact, fact: Fact, moment: datetime) -> tuple[list[Fact], FactOutcome]:
     """The former fact, with more confidence, and in the newer words if they differ."""
     same = replace(reinforced(former, moment), category=fact.category)
-    if fact_words(former.text).words == fact_words(fact.text).words:
+    if tokenize_fact(former.text).words == tokenize_fact(fact.text).words:
         return [same], FactOutcome("reinforced", known(same, moment))
     same = replace(same, text=fact.text)
     return [same], FactOutcome("reinforced", known(same, moment), known(former, moment))

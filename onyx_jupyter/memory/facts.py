@@ -25,7 +25,7 @@ NEAR_ABOVE = 0.55
 """The cosine above which two facts may be about the same thing."""
 CONTEXT_FACTS = 15
 _GAIN = 0.1
-_KEPT_A_PERIOD = 0.95
+_DECAY_PER_PERIOD = 0.95
 _PERIOD = timedelta(days=7)
 _PRUNED_BELOW = 0.3
 _PRUNED_AFTER = timedelta(days=30)
@@ -52,14 +52,14 @@ class Fact:
     turn: str | None = None
 
     @property
-    def is_true_still(self) -> bool:
+    def is_current(self) -> bool:
         return self.valid_until is None
 
 
 def confidence_at(fact: Fact, moment: datetime) -> float:
     """Between 0 and 1; a moment before the last repetition counts as that moment."""
     periods = max(timedelta(), moment - fact.reinforced_at) // _PERIOD
-    return _within(fact.confidence) * _KEPT_A_PERIOD**periods
+    return _within(fact.confidence) * _DECAY_PER_PERIOD**periods
 
 
 def reinforced(fact: Fact, moment: datetime) -> Fact:
@@ -73,16 +73,14 @@ def superseded(fact: Fact, by: str, moment: datetime) -> Fact:
     return replace(fact, valid_until=max(moment, fact.valid_from), superseded_by=by)
 
 
-def is_worn_out(fact: Fact, moment: datetime) -> bool:
+def is_expired(fact: Fact, moment: datetime) -> bool:
     """Whether it is too uncertain and too old to keep; an ended fact is history, and never worn out."""
-    return (
-        fact.is_true_still and confidence_at(fact, moment) < _PRUNED_BELOW and moment - fact.created_at > _PRUNED_AFTER
-    )
+    return fact.is_current and confidence_at(fact, moment) < _PRUNED_BELOW and moment - fact.created_at > _PRUNED_AFTER
 
 
-def surest(facts: Iterable[Fact], moment: datetime, count: int = CONTEXT_FACTS) -> list[Fact]:
+def most_confident(facts: Iterable[Fact], moment: datetime, count: int = CONTEXT_FACTS) -> list[Fact]:
     """The surest facts that are still true; for equal confidence, the most recently repeated first."""
-    true = [fact for fact in facts if fact.is_true_still and not is_worn_out(fact, moment)]
+    true = [fact for fact in facts if fact.is_current and not is_expired(fact, moment)]
     return sorted(true, key=lambda fact: (-confidence_at(fact, moment), -_seconds(fact), number_of(fact.id)))[:count]
 
 

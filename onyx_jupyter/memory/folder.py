@@ -83,7 +83,7 @@ class MemoryFolder:
         prefix = prefixes.get(real.parent)
         return None if prefix is None else prefix + real.name
 
-    def concerns(self, place: Path) -> bool:
+    def covers_path(self, place: Path) -> bool:
         """Whether the real path is a memory file, or a folder that may hold some."""
         return self.name_of(place) is not None or any(
             folder == place or place in folder.parents for folder in self.folders
@@ -106,10 +106,10 @@ class MemoryFolder:
         try:
             found = self._names_in(folder)
         except ToolError as error:
-            yield self._untold(folder, str(error))
+            yield self._unreadable_folder(folder, str(error))
             return
         except StorageError as error:
-            yield self._untold(folder, str(error), is_closed=True)
+            yield self._unreadable_folder(folder, str(error), is_closed=True)
             return
         for entry in found:
             real = folder / entry.name
@@ -146,7 +146,7 @@ class MemoryFolder:
             except FileNotFoundError:  # missing
                 return []
 
-    def _untold(self, folder: Path, problem: str, *, is_closed: bool = False) -> MemoryFile:
+    def _unreadable_folder(self, folder: Path, problem: str, *, is_closed: bool = False) -> MemoryFile:
         own = {self.workspace: WORKSPACE_ITSELF, self.workspace / DAILY_FOLDER: f"{DAILY_FOLDER}/"}
         path = own.get(folder, SHARED_PREFIX)
         return MemoryFile(path, folder, problem=problem, is_folder=True, is_closed=is_closed)

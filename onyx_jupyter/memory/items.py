@@ -55,7 +55,7 @@ class MarkdownStructure:
     open_ended: bool
 
 
-def anatomy(text: str) -> MarkdownStructure:
+def parse_structure(text: str) -> MarkdownStructure:
     """The file's parts, in order."""
     lines = tuple(io.StringIO(text, newline="\n"))
     hidden, open_ended = _hidden(lines)

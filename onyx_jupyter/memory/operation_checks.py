@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from onyx_jupyter.memory.operations import Check, Operation
-from onyx_jupyter.memory.quoted_text import addresses, is_order, parted
-from onyx_jupyter.security.injected_words import injected_words
+from onyx_jupyter.memory.quoted_text import addresses, is_order, split_quoted
+from onyx_jupyter.security.injected_words import find_injection
 from onyx_jupyter.security.secret_redactor import marked
 
 _WORD = re.compile(r"[^\W_]+")
 _STEM_CHARS = 4
-_LEAST_SHARE = 0.5
+_MIN_SHARE = 0.5
 # Words that phrase a memory rather than repeat what was said.
 _FRAME = frozenset({"user", "pers", "pref", "want", "like", "they", "thei"})
 # What must match exactly: addresses, paths, names in code, and anything with three digits or more.
 _NAME = re.compile(r"[^\s\"'`()<>\[\]{}|]+")
 _EXACT = re.compile(r"://|[@/\\_]|\d.*\d.*\d")
-_EDGES = ".,;:!?*"
-PASSED_ON = (
+_PUNCTUATION = ".,;:!?*"
+QUOTED_ONLY = (
     "it may come from a text that you only quoted, and instructions, addresses and paths are not taken from quoted text"
 )
 
@@ -54,31 +54,31 @@ def no_secret(redact: Callable[[str], str]) -> Check:
     return check
 
 
-def no_steering(operation: Operation) -> str | None:
+def reject_instructions(operation: Operation) -> str | None:
     """Refuses words that would steer an assistant that reads the memory."""
-    return next(filter(None, map(injected_words, (operation.content, operation.section))), None)
+    return next(filter(None, map(find_injection, (operation.content, operation.section))), None)
 
 
-def said_by_a_person(turns: Sequence[Turn], before: Sequence[str] = ()) -> Check:
+def grounded_in_user(turns: Sequence[Turn], before: Sequence[str] = ()) -> Check:
     """Refuses what does not follow from what a person said in these turns, or agreed to.
 
     From text that they may only have passed on, here or in a message in `before`, facts are accepted, but no orders and
     no addresses. Reads all turns at once, however many operations follow, so call it in a worker thread.
     """
-    heard = {turn.id: _heard(turn) for turn in turns}
+    heard = {turn.id: _tokenize_turn(turn) for turn in turns}
     texts = [*before, *(turn.text for turn in turns if turn.who == "person")]
-    passed_on = _said("\n".join(parted(text).passed_on for text in texts))
+    passed_on = _tokenize("\n".join(split_quoted(text).passed_on for text in texts))
 
     def check(operation: Operation) -> str | None:
         cited = [heard[source] for source in operation.sources if source in heard]
-        return _unfounded(operation, cited) or _only_passed_on(operation, cited, passed_on)
+        return _unfounded(operation, cited) or _quoted_only_reason(operation, cited, passed_on)
 
     return check
 
 
 def unfounded(text: str, turns: Sequence[Turn]) -> str | None:
     """Why this is not what was said in these turns (turns that only pass something on don't count), or None."""
-    return _not_said(text, [_said(turn.text) for turn in turns if turn.own])
+    return _ungrounded(text, [_tokenize(turn.text) for turn in turns if turn.own])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,52 +98,52 @@ class _UserTurn:
     typed: _Said
 
 
-def _heard(turn: Turn) -> _UserTurn:
-    return _UserTurn(turn, _said(turn.text), _said(parted(turn.text).own if turn.who == "person" else ""))
+def _tokenize_turn(turn: Turn) -> _UserTurn:
+    return _UserTurn(turn, _tokenize(turn.text), _tokenize(split_quoted(turn.text).own if turn.who == "person" else ""))
 
 
-def _said(text: str) -> _Said:
-    return _Said(frozenset(_stems(text)), _exactly(text))
+def _tokenize(text: str) -> _Said:
+    return _Said(frozenset(_stems(text)), _normalize(text))
 
 
 def _unfounded(operation: Operation, cited: Sequence[_UserTurn]) -> str | None:
     persons = [one.said for one in cited if one.turn.who == "person" and one.turn.text.strip()]
     if not persons:
         return "nothing you said supports it"
-    item = _said(operation.item)
+    item = _tokenize(operation.item)
     if operation.op != "add" and all(item.stems.isdisjoint(said.stems) for said in persons):
         return "what you said there is not about this entry"
     if operation.op == "drop":
         return None
-    return _not_said(operation.content, [*(one.said for one in cited if one.turn.own), item])
+    return _ungrounded(operation.content, [*(one.said for one in cited if one.turn.own), item])
 
 
-def _not_said(text: str, said: Sequence[_Said]) -> str | None:
-    if not _has_the_words(said, text):
+def _ungrounded(text: str, said: Sequence[_Said]) -> str | None:
+    if not _covers_words(said, text):
         return "it differs from what was said there"
-    names = (name.strip(_EDGES) for name in _NAME.findall(text) if _EXACT.search(name))
-    missing = next((name for name in names if not _has_exactly(said, name)), None)
+    names = (name.strip(_PUNCTUATION) for name in _NAME.findall(text) if _EXACT.search(name))
+    missing = next((name for name in names if not _contains_exactly(said, name)), None)
     return None if missing is None else f"{missing!r} was not mentioned there"
 
 
-def _only_passed_on(operation: Operation, cited: Sequence[_UserTurn], passed_on: _Said) -> str | None:
+def _quoted_only_reason(operation: Operation, cited: Sequence[_UserTurn], passed_on: _Said) -> str | None:
     if operation.op == "drop" or not passed_on.exactly:
         return None
-    content, typed = operation.content, [*(one.typed for one in cited), _said(operation.item)]
-    if any(_has_exactly([passed_on], one) and not _has_exactly(typed, one) for one in addresses(content)):
-        return PASSED_ON
-    orders = is_order(content) and _has_the_words([passed_on], content) and not _has_the_words(typed, content)
-    return PASSED_ON if orders else None
+    content, typed = operation.content, [*(one.typed for one in cited), _tokenize(operation.item)]
+    if any(_contains_exactly([passed_on], one) and not _contains_exactly(typed, one) for one in addresses(content)):
+        return QUOTED_ONLY
+    orders = is_order(content) and _covers_words([passed_on], content) and not _covers_words(typed, content)
+    return QUOTED_ONLY if orders else None
 
 
-def _has_the_words(said: Sequence[_Said], text: str) -> bool:
+def _covers_words(said: Sequence[_Said], text: str) -> bool:
     wanted = set(_stems(text)) - _FRAME
     found = sum(any(stem in one.stems for one in said) for stem in wanted)
-    return found >= len(wanted) * _LEAST_SHARE
+    return found >= len(wanted) * _MIN_SHARE
 
 
-def _has_exactly(said: Sequence[_Said], text: str) -> bool:
-    return any(_exactly(text) in one.exactly for one in said)
+def _contains_exactly(said: Sequence[_Said], text: str) -> bool:
+    return any(_normalize(text) in one.exactly for one in said)
 
 
 def _stems(text: str) -> Iterator[str]:
@@ -155,5 +155,5 @@ def _stems(text: str) -> Iterator[str]:
             yield word[:_STEM_CHARS]
 
 
-def _exactly(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.casefold().replace(",", "")

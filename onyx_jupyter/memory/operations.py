@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from onyx_jupyter.memory.items import Item, MarkdownStructure, Section, anatomy
+from onyx_jupyter.memory.items import Item, MarkdownStructure, Section, parse_structure
 from onyx_jupyter.security.confusables import remove_invisible
 
 _LIST_LEAD = re.compile(r"[-*+][ \t]+")
 _STRUCTURE = re.compile(r"```|~~~|<[A-Za-z!/?]|-->|!\[")
 _BEGINS_STRUCTURE = re.compile(r"[#>|=]|[-*+_]\s|\d{1,9}[.)]\s|\[[^\]]*\]:")
 _LETTER = re.compile(r"[^\W_]")
-_LEAST_LETTERS = 3
+_MIN_LETTERS = 3
 _SECTION_CHARS = 80
 _REASON_CHARS = 300
 
@@ -101,7 +101,7 @@ def apply_operations(
 
 def are_done(text: str, operations: Sequence[Operation]) -> bool:
     """Whether the text looks as if all operations were done: added text is there, dropped text is gone."""
-    texts = {item.text for item in anatomy(text).items}
+    texts = {item.text for item in parse_structure(text).items}
     bare = {_bare(one) for one in texts}
     return all(
         (operation.op == "drop" or _bare(operation.content) in bare)
@@ -123,7 +123,7 @@ class _Work:
     parts: MarkdownStructure = field(init=False)
 
     def __post_init__(self) -> None:
-        self.parts = anatomy(self.base)
+        self.parts = parse_structure(self.base)
 
     def take(self, operation: Operation) -> str | None:
         """Accepts the operation and returns None, or returns why not and changes nothing."""
@@ -144,7 +144,7 @@ class _Work:
         if self.parts.open_ended:
             return "a code block or comment in the file is never closed"
         known = [self.edits.get(item, item.text) for item in self.parts.items]
-        if _bare(operation.content) in {_bare(text) for text in known if text} | self._news():
+        if _bare(operation.content) in {_bare(text) for text in known if text} | self._added_texts():
             return "it is already remembered"
         section = _section(self.parts, operation.section)
         title = section.title if section else operation.section
@@ -161,7 +161,7 @@ class _Work:
             return "another change is about the same entry"
         if operation.op == "drop" and item.holds_others:
             return "other entries are nested under it"
-        others = {_bare(other.text) for other in self.parts.items if other is not item} | self._news()
+        others = {_bare(other.text) for other in self.parts.items if other is not item} | self._added_texts()
         if operation.op == "change" and _bare(operation.content) in others | {_bare(item.text)}:
             return "it is already remembered"
         self.edits[item] = operation.content if operation.op == "change" else None
@@ -183,7 +183,7 @@ class _Work:
             return f"the file is full ({limits.file_chars:,} characters)"
         return None
 
-    def _news(self) -> set[str]:
+    def _added_texts(self) -> set[str]:
         changed = [text for text in self.edits.values() if text]
         return {_bare(text) for texts in [changed, *self.added.values()] for text in texts}
 
@@ -249,7 +249,7 @@ def _tidied(operation: Operation) -> Operation:
 def _malformed(operation: Operation, limits: Limits) -> str | None:
     if operation.op != "drop":
         content = operation.content
-        if len(_LETTER.findall(content)) < _LEAST_LETTERS:
+        if len(_LETTER.findall(content)) < _MIN_LETTERS:
             return "it is empty"
         if len(content) > limits.content_chars:
             return f"it is longer than {limits.content_chars} characters"

@@ -14,7 +14,7 @@ _CODE = re.compile(r"(`{3,}|~{3,}).*?(?:\1|\Z)", re.DOTALL)
 _CITED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _QUOTE = re.compile(r"“[^”]{20,}”|„[^“”]{20,}[“”]|«[^»]{20,}»|»[^«]{20,}«|\"[^\"]{20,}\"|(?<!\w)'[^'\n]{20,}'(?!\w)")
 # Email headers, and phrases that introduce someone else's words: up to the end of the message.
-_SOMEBODY_ELSE = re.compile(
+_QUOTED_START = re.compile(
     r"^[ \t]*(?:from|to|cc|subject|sent|date|von|an|betreff|gesendet|datum|de|para|objet|asunto|assunto)[ \t]*:[ \t]"
     r"|-{2,}[^\n]{0,20}(?:original|forwarded|weitergeleitet|ursprünglich|transféré|reenviado)"
     r"|\b(?:e-?mail|mail|message|letter|ticket|issue|comment|page|web ?site|site|article|readme|says?|said|wrote|writes"
@@ -39,7 +39,7 @@ _ADDRESS = re.compile(
     r"|(?<![\w/.~])(?:~|\.{1,2})?/\w\S*|\b[a-z]:\\\S+|\S+/\S+(?:/\S|\.\w)\S*",  # paths
     re.IGNORECASE,
 )
-_EDGES = ".,;:!?)>]}\"'”’“"
+_PUNCTUATION = ".,;:!?)>]}\"'”’“"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Message:
     passed_on: str
 
 
-def parted(text: str) -> Message:
+def split_quoted(text: str) -> Message:
     """Splits a message: quotes, code, email text, and all of a long message may be someone else's words."""
     if len(text.strip()) > LONG_CHARS:
         return Message("", text)
@@ -63,7 +63,7 @@ def parted(text: str) -> Message:
     own = text
     for pattern in (_CODE, _CITED_LINE, _QUOTE):
         own = pattern.sub(take, own)
-    if other := _SOMEBODY_ELSE.search(own):
+    if other := _QUOTED_START.search(own):
         taken.append(own[other.start() :])
         own = own[: other.start()]
     return Message(own, "\n".join(taken))
@@ -76,4 +76,4 @@ def is_order(text: str) -> bool:
 
 def addresses(text: str) -> list[str]:
     """The URLs and file paths in the text."""
-    return [found.rstrip(_EDGES) for found in _ADDRESS.findall(text)]
+    return [found.rstrip(_PUNCTUATION) for found in _ADDRESS.findall(text)]

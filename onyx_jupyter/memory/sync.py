@@ -30,7 +30,7 @@ _RACY_S = 2.0
 _FILES_AT_ONCE = 16
 # An agent that isn't configured here may belong to another server: its notes leave the index but never the disk.
 ABSENT_DAYS = 7
-_JOINTS = re.compile(r"[-_\s]+")
+_SEPARATORS = re.compile(r"[-_\s]+")
 Name = tuple[str, str]
 
 
@@ -87,7 +87,7 @@ class _SyncPass:
         )
 
 
-async def _nobody(report: SyncReport) -> None:
+async def _ignore_report(report: SyncReport) -> None:
     """The default for `on_step`: does nothing."""
 
 
@@ -107,7 +107,7 @@ class MemorySync:
         *,
         settling: Settling | None = None,
         on_progress: Callable[[int, int], None] = lambda done, total: None,
-        on_step: Callable[[SyncReport], Awaitable[None]] = _nobody,
+        on_step: Callable[[SyncReport], Awaitable[None]] = _ignore_report,
     ) -> None:
         self._index = index
         self._memories = memories
@@ -118,7 +118,7 @@ class MemorySync:
         self._on_step = on_step
         self._known: dict[Name, _Known] | None = None
         self._absent: dict[str, float] = {}
-        self._one_at_a_time = asyncio.Lock()
+        self._run_lock = asyncio.Lock()
 
     def trust(self, file: Path) -> None:
         """Tells that Onyx wrote this real file, so it is complete."""
@@ -126,36 +126,36 @@ class MemorySync:
 
     async def run(self) -> SyncReport:
         """Checks every file, reads the changed ones and updates the index. Raises: IndexUnavailable."""
-        async with self._one_at_a_time:
-            look = await asyncio.to_thread(self._look)
+        async with self._run_lock:
+            scan = await asyncio.to_thread(self._scan)
             try:
-                report = await self._bring_in_step(look)
+                report = await self._sync(scan)
                 await self._on_step(report)
                 return report
             finally:  # keeping versions is slow: searches must not wait for it
-                await asyncio.to_thread(self._note_changes, look)
+                await asyncio.to_thread(self._note_changes, scan)
                 await asyncio.to_thread(self._save)
 
-    async def _bring_in_step(self, look: _SyncPass) -> SyncReport:
+    async def _sync(self, scan: _SyncPass) -> SyncReport:
         owners = {owner for memory in self._memories() for owner in (memory.agent_id, "")}
         indexed = await self._index.checksums()
-        wanted = [name for name, checksum in look.checksums.items() if indexed.get(name) != checksum]
-        put = await self._put(look, wanted)
-        here = {*look.checksums, *look.unread}
-        owners |= self._long_absent({agent_id for agent_id, _ in indexed} - owners)
+        wanted = [name for name, checksum in scan.checksums.items() if indexed.get(name) != checksum]
+        put = await self._put(scan, wanted)
+        here = {*scan.checksums, *scan.unread}
+        owners |= self._stale_agents({agent_id for agent_id, _ in indexed} - owners)
         gone = [name for name in indexed if name not in here and name[0] in owners]
-        removed = [name for name in gone if not look.may_be_there(name)]
+        removed = [name for name in gone if not scan.may_be_there(name)]
         await self._index.remove(removed)
         return SyncReport(
-            files=len(look.there),
+            files=len(scan.there),
             put=put,
             removed=removed,
-            problems=look.problems,
-            wait_s=min(look.waits, default=None),
-            missing=not look.unread <= indexed.keys(),
+            problems=scan.problems,
+            wait_s=min(scan.waits, default=None),
+            missing=not scan.unread <= indexed.keys(),
         )
 
-    def _long_absent(self, unknown: set[str]) -> set[str]:
+    def _stale_agents(self, unknown: set[str]) -> set[str]:
         """Agents in the index that have not been configured here for days; restarts the count for those it returns."""
         now_s = self._clock.now().timestamp()
         since = {agent_id: self._absent.get(agent_id, now_s) for agent_id in unknown}
@@ -163,12 +163,12 @@ class MemorySync:
         self._absent = {agent_id: at_s for agent_id, at_s in since.items() if agent_id not in gone}
         return gone
 
-    async def _put(self, look: _SyncPass, wanted: Sequence[Name]) -> list[Name]:
+    async def _put(self, scan: _SyncPass, wanted: Sequence[Name]) -> list[Name]:
         done: list[Name] = []
         for start in range(0, len(wanted), _FILES_AT_ONCE):
             self._on_progress(start, len(wanted))
             names = wanted[start : start + _FILES_AT_ONCE]
-            sources = await asyncio.to_thread(self._sources, look, names)
+            sources = await asyncio.to_thread(self._sources, scan, names)
             if sources:
                 await self._index.put(sources)
             done += [(source.agent, source.path) for source in sources]
@@ -176,26 +176,26 @@ class MemorySync:
             self._on_progress(len(wanted), len(wanted))
         return done
 
-    def _look(self) -> _SyncPass:
-        look = _SyncPass()
+    def _scan(self) -> _SyncPass:
+        scan = _SyncPass()
         known = self._load()
         for memory in self._memories():
             for file in memory.folder.files():
                 name = ("" if file.is_shared else memory.agent_id, file.path)
                 if file.is_folder:
-                    look.folders[name] = file
-                elif name not in look.there:
-                    look.there[name] = (memory, file)
-                    self._look_at(name, memory, file, look, known)
-        look.problems += [FileProblem(*name, folder.problem or "") for name, folder in look.folders.items()]
-        for name in known.keys() - look.there.keys():
-            if not look.may_be_there(name):
+                    scan.folders[name] = file
+                elif name not in scan.there:
+                    scan.there[name] = (memory, file)
+                    self._check_file(name, memory, file, scan, known)
+        scan.problems += [FileProblem(*name, folder.problem or "") for name, folder in scan.folders.items()]
+        for name in known.keys() - scan.there.keys():
+            if not scan.may_be_there(name):
                 del known[name]
-                look.changed.append(name)
-        return look
+                scan.changed.append(name)
+        return scan
 
-    def _look_at(
-        self, name: Name, memory: MemoryFiles, file: MemoryFile, look: _SyncPass, known: dict[Name, _Known]
+    def _check_file(
+        self, name: Name, memory: MemoryFiles, file: MemoryFile, scan: _SyncPass, known: dict[Name, _Known]
     ) -> None:
         stamp = FileStamp(file.changed_ns, file.inode_changed_ns, file.size_bytes)
         before = known.get(name)
@@ -203,20 +203,20 @@ class MemorySync:
             known[name] = _Known(stamp, "", file.problem)
         elif before is None or before.stamp != stamp:
             if (wait_s := self._settling.wait_s(file.real, stamp)) > 0:
-                look.unread.add(name)
-                look.waits.append(wait_s)
+                scan.unread.add(name)
+                scan.waits.append(wait_s)
                 return
             self._settling.done(file.real)
             read = self._read(memory, file, stamp)
             if read is None:
                 return
             known[name] = read
-            look.changed.append(name)
+            scan.changed.append(name)
         found = known[name]
         if found.problem is None:
-            look.checksums[name] = found.checksum
+            scan.checksums[name] = found.checksum
         else:
-            look.problems.append(FileProblem(*name, found.problem))
+            scan.problems.append(FileProblem(*name, found.problem))
         if self._may_change_unseen(stamp):
             del known[name]
 
@@ -230,11 +230,11 @@ class MemorySync:
             return _Known(stamp, "", f"{file.path} is too long for a memory file ({lines:,} lines).")
         return _Known(stamp, content.checksum)
 
-    def _sources(self, look: _SyncPass, names: Sequence[Name]) -> list[Source]:
-        """The current content of each file, possibly newer than in `look`; skips files that are gone or unreadable."""
+    def _sources(self, scan: _SyncPass, names: Sequence[Name]) -> list[Source]:
+        """The current content of each file, possibly newer than in `scan`; skips files that are gone or unreadable."""
         sources = []
         for name in names:
-            memory, file = look.there[name]
+            memory, file = scan.there[name]
             try:
                 content = memory.content_now(file.path)
             except (StorageError, ToolError) as error:
@@ -243,10 +243,10 @@ class MemorySync:
             sources.append(source_of(name[0], file, content.text, content.checksum))
         return sources
 
-    def _note_changes(self, look: _SyncPass) -> None:
+    def _note_changes(self, scan: _SyncPass) -> None:
         """Keeps versions of files that were changed or deleted outside of Onyx."""
         memories = {memory.agent_id: memory for memory in self._memories()}
-        for agent_id, path in look.changed:
+        for agent_id, path in scan.changed:
             memory = memories.get(agent_id) if agent_id else next(iter(memories.values()), None)
             if memory is None:
                 continue
@@ -289,7 +289,7 @@ def source_of(agent_id: str, file: MemoryFile, text: str, checksum: str) -> Sour
 
 def _title(path: str) -> str:
     """The title in the file name: `team rules` for `shared/team-rules.md`. Daily files are identified by their day."""
-    return "" if path == MEMORY_FILE or day_of(path) else _JOINTS.sub(" ", PurePosixPath(path).stem).strip()
+    return "" if path == MEMORY_FILE or day_of(path) else _SEPARATORS.sub(" ", PurePosixPath(path).stem).strip()
 
 
 def _to_json(known: Mapping[Name, _Known]) -> dict[str, Any]:

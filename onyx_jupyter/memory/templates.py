@@ -24,7 +24,7 @@ def install_templates(source: Path, workspace: Path) -> list[str]:
     return written
 
 
-def written_since(template: Path, text: str) -> str:
+def non_template_lines(template: Path, text: str) -> str:
     """The lines of a workspace file that are not in its template; all if the template can't be read."""
     try:
         given = set(template.read_text("utf-8").splitlines())

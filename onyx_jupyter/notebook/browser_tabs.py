@@ -68,7 +68,7 @@ class BrowserTabs(Protocol):
 class _Tab:
     send: Send
     notebooks: tuple[OpenNotebook, ...] = ()
-    last_spoke: int = 0
+    last_active_at: int = 0
     page: str | None = None
     cards: frozenset[str] = frozenset()
     folder: str | None = None
@@ -120,7 +120,7 @@ class TabRequests:
         self._tabs[tab].notebooks = tuple(notebooks)
         self._tabs[tab].cards = frozenset(cards)
         self._tabs[tab].folder = folder
-        self._tabs[tab].last_spoke = self._turns
+        self._tabs[tab].last_active_at = self._turns
         for notebook in self._tabs[tab].notebooks:
             self._may_return.pop(self._paths.canonical(notebook.path), None)
         self._changed.set()
@@ -176,7 +176,7 @@ class TabRequests:
         """Where it is open: in front first, then by which tab spoke last."""
         wanted = self._paths.canonical(path)
         found = [
-            (notebook.active, state.last_spoke, OpenIn(tab, notebook.path))
+            (notebook.active, state.last_active_at, OpenIn(tab, notebook.path))
             for tab, state in self._tabs.items()
             for notebook in state.notebooks
             if self._paths.canonical(notebook.path) == wanted
@@ -198,19 +198,19 @@ class TabRequests:
 
     def open_notebooks(self) -> tuple[list[str], str | None]:
         """Everything open in any tab, and the one in front of the tab that spoke last."""
-        tabs = sorted(self._tabs.values(), key=lambda state: state.last_spoke, reverse=True)
+        tabs = sorted(self._tabs.values(), key=lambda state: state.last_active_at, reverse=True)
         paths = dict.fromkeys(notebook.path for state in tabs for notebook in state.notebooks)
         fronts = (notebook.path for state in tabs for notebook in state.notebooks if notebook.active)
         return list(paths), next(fronts, None)
 
     def open_folder(self) -> str | None:
         """The folder shown in the file browser of the tab that spoke last; None if there is no such tab."""
-        tab = self._spoke_last()
+        tab = self._last_active()
         return self._tabs[tab].folder if tab is not None else None
 
     async def show(self, path: str) -> bool:
         """Opens the notebook in the tab that spoke last; returns whether it is open now."""
-        tab = self._spoke_last()
+        tab = self._last_active()
         if tab is None:
             return False
         try:
@@ -223,9 +223,9 @@ class TabRequests:
             return False
         return True
 
-    def _spoke_last(self) -> TabId | None:
+    def _last_active(self) -> TabId | None:
         """Considers only tabs whose page shows folders, since kernels and programs connect too."""
-        pages = [(state.last_spoke, tab) for tab, state in self._tabs.items() if state.folder is not None]
+        pages = [(state.last_active_at, tab) for tab, state in self._tabs.items() if state.folder is not None]
         return max(pages)[1] if pages else None
 
     async def settled(self, path: str) -> None:

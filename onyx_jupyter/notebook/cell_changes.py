@@ -76,7 +76,7 @@ def plan(
     return steps
 
 
-def carried_out(cells: Sequence[NbCell], steps: Sequence[Step]) -> list[NbCell]:
+def apply_steps(cells: Sequence[NbCell], steps: Sequence[Step]) -> list[NbCell]:
     """The cells after these steps, as a new list."""
     after = list(cells)
     for step in steps:

@@ -80,7 +80,7 @@ class CellRuns:
 
         try:
             async with shown.live():
-                result = await self._figures.told(kernel_id, lambda: shown.execution.run(cell.source, check))
+                result = await self._figures.with_figures(kernel_id, lambda: shown.execution.run(cell.source, check))
         except (asyncio.CancelledError, NotebookError):
             if shown.execution.outputs:
                 await shown.keep()
@@ -131,14 +131,14 @@ class _Shown:
     @contextlib.asynccontextmanager
     async def live(self) -> AsyncIterator[None]:
         """Meanwhile, shows new outputs to anyone who has the notebook open; doesn't write a file for it."""
-        showing = asyncio.create_task(self._show_again_and_again(), name="onyx live outputs")
+        showing = asyncio.create_task(self._refresh_loop(), name="onyx live outputs")
         try:
             yield
         finally:
             showing.cancel()
             await asyncio.gather(showing, return_exceptions=True)
 
-    async def _show_again_and_again(self) -> None:
+    async def _refresh_loop(self) -> None:
         while True:
             if self.execution.has_begun and self._is_watched(self._path):
                 with contextlib.suppress(NotebookError):  # the final attempt reports the reason

@@ -98,7 +98,7 @@ def find_cell(cells: Sequence[Cell], cell_id: str, path: str) -> Cell:
 
 def no_cell(path: str, cell_id: str) -> NotebookError:
     error = NotebookError("no_cell", f"{path} has no cell with the id {cell_id!r}. Read the notebook for its cells.")
-    return error.in_own_words()
+    return error.mark_message_safe()
 
 
 def stale(path: str, cell_id: str, source: str) -> NotebookError:

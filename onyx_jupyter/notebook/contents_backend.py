@@ -7,7 +7,7 @@ from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_tabs import BrowserTabs
-from onyx_jupyter.notebook.cell_changes import carried_out, plan
+from onyx_jupyter.notebook.cell_changes import apply_steps, plan
 from onyx_jupyter.notebook.cells import cell_views, source_of, wanted_places
 from onyx_jupyter.notebook.collaboration_rooms import Rooms
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
@@ -57,7 +57,7 @@ class ContentsBackend:
     async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
         def make(file: NotebookFile) -> tuple[AppliedChange, ...]:
             steps = plan(file.cells, file.ids, changes, path)
-            file.content["cells"] = carried_out(file.cells, steps)
+            file.content["cells"] = apply_steps(file.cells, steps)
             return tuple(step.applied for step in steps)
 
         return await self._files.change(path, make)
@@ -68,7 +68,7 @@ class ContentsBackend:
             raise NotebookError("bad_name", f"A notebook's name ends in .ipynb, and {path} does not.")
         steps = plan((), (), [InsertCell(cell) for cell in cells], path)
         metadata = {"kernelspec": await self._sessions.kernelspec(path, kernel_name)}
-        content = {"cells": carried_out((), steps), "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+        content = {"cells": apply_steps((), steps), "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
         await self._files.create(path, content)
         return await self.read(path)
 

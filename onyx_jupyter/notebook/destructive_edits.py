@@ -9,7 +9,7 @@ from onyx_jupyter.notebook.seen_cells import InitialNotebook, chars_of
 from onyx_jupyter.protocols import CellSize, NotebookCells, NotebookView
 
 # Any edit halves a notebook of a line or two.
-_LEAST_CHARS = 40
+_MIN_CHARS = 40
 
 
 def loss(beginning: InitialNotebook, view: NotebookView | NotebookCells, changed: Mapping[str, str | None]) -> str:
@@ -26,7 +26,7 @@ def loss(beginning: InitialNotebook, view: NotebookView | NotebookCells, changed
         what = f"{kept} of the {total} cells that" if kept else "nothing of what"
         return f"it would leave {what} {name} had"
     chars, chars_now = _left(beginning, then), _left(beginning, now)
-    if beginning.total_chars >= _LEAST_CHARS and chars < chars_now and 2 * chars < beginning.total_chars:
+    if beginning.total_chars >= _MIN_CHARS and chars < chars_now and 2 * chars < beginning.total_chars:
         return f"it would leave less than half of the text that {name} had"
     return ""
 

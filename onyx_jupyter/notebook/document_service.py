@@ -118,7 +118,7 @@ class DocumentService:
         async def run(backend: Backend, name: str) -> CellRun:
             if backend is self._browser:
                 session = await self._sessions.find(name)
-                return await self._figures.told(
+                return await self._figures.with_figures(
                     session.kernel_id if session else None,
                     lambda: self._browser.run_cell(name, cell_id, progress, base_hash=base_hash, began=began),
                 )

@@ -13,9 +13,9 @@ from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.kernel_inspection import KernelInspection
 from onyx_jupyter.protocols import CellRun
 
-_LOOK_S = 1.5
-_PATIENCE_S = 2.0
-_MOST_CHARS = 4_000
+_PROBE_TIMEOUT_S = 1.5
+_FIGURES_TIMEOUT_S = 2.0
+_MAX_CHARS = 4_000
 _log = logging.getLogger(__name__)
 
 
@@ -25,7 +25,7 @@ class DrawnFigures:
     def __init__(self, questions: KernelInspection) -> None:
         self._questions = questions
 
-    async def told(self, kernel_id: str | None, run: Callable[[], Awaitable[CellRun]]) -> CellRun:
+    async def with_figures(self, kernel_id: str | None, run: Callable[[], Awaitable[CellRun]]) -> CellRun:
         """Runs the cell and adds what it drew; adds nothing if the kernel is only started by this run."""
         watching = kernel_id is not None and await self._ask(kernel_id, "watch_figures") is not None
         result = await run()
@@ -38,8 +38,8 @@ class DrawnFigures:
     async def _ask(self, kernel_id: str, about: str, **more: Any) -> dict[str, Any] | None:
         with contextlib.suppress(TimeoutError):
             try:
-                async with asyncio.timeout(_PATIENCE_S):
-                    return await self._questions.ask(kernel_id, about, _LOOK_S, **more)
+                async with asyncio.timeout(_FIGURES_TIMEOUT_S):
+                    return await self._questions.ask(kernel_id, about, _PROBE_TIMEOUT_S, **more)
             except NotebookError as error:
                 _log.debug("A figure could not be described: %s", error)
         return None
@@ -48,7 +48,7 @@ class DrawnFigures:
 def _within_bounds(found: list[Any]) -> tuple[str, ...]:
     told: list[str] = []
     for text in found:
-        if not isinstance(text, str) or sum(map(len, told)) + len(text) > _MOST_CHARS:
+        if not isinstance(text, str) or sum(map(len, told)) + len(text) > _MAX_CHARS:
             break
         told.append(text)
     left = len(found) - len(told)

@@ -17,8 +17,8 @@ from onyx_jupyter.protocols import CellRun
 
 _POLL_S = 0.25
 _START_S = 60.0
-_LATE_TRIES = 10
-_LATE_AGAIN_S = 1.0
+_MAX_INTERRUPTS = 10
+_INTERRUPT_RETRY_S = 1.0
 _AFTER_INTERRUPT_S = 0.5
 _REPLY_S = 5.0
 _PROGRESS_EVERY_S = 1.0
@@ -56,8 +56,8 @@ class KernelRun:
         self._progress = progress
         self._store_history = store_history
         self._elapsed_every_s = elapsed_every_s
-        self._told_at = self._started_at = asyncio.get_running_loop().time()
-        self._told = ""
+        self._last_reported_at = self._started_at = asyncio.get_running_loop().time()
+        self._last_reported = ""
         self._collector = OutputCollector()
         self._execution_count: int | None = None
         self._is_running = False
@@ -125,7 +125,7 @@ class KernelRun:
             await self._check_alive()
             if self._elapsed_s() > _START_S and not await self._is_busy():
                 raise NotebookError("no_kernel", f"The kernel has not answered for {_START_S:g} s.")
-            self._tell("Waiting for the kernel")
+            self._report_progress("Waiting for the kernel")
 
     async def _collect(self, client: Any, message_id: str, *, until: str = "idle") -> None:
         """Collects outputs until the kernel reports that state for our code."""
@@ -134,7 +134,7 @@ class KernelRun:
                 message = await ensure_async(client.get_iopub_msg(timeout=_POLL_S))
             except Empty:
                 await self._check_alive()
-                self._tell(self._collector.last_line)
+                self._report_progress(self._collector.last_line)
                 continue
             if message["parent_header"].get("msg_id") != message_id:
                 continue
@@ -146,7 +146,7 @@ class KernelRun:
             if kind == "execute_input":
                 self._execution_count = content.get("execution_count")
             self._collector.add(kind, content)
-            self._tell(self._collector.last_line)
+            self._report_progress(self._collector.last_line)
 
     async def _reply(self, client: Any, message_id: str) -> dict[str, Any]:
         deadline = asyncio.get_running_loop().time() + _REPLY_S
@@ -179,10 +179,10 @@ class KernelRun:
                 with contextlib.suppress(NotebookError, RuntimeError):
                     await self._collect(client, message_id, until="busy")
                     # A kernel reports busy just before it accepts interrupts: one that arrives in between is lost.
-                    for _ in range(_LATE_TRIES):
+                    for _ in range(_MAX_INTERRUPTS):
                         await ensure_async(self._kernel.interrupt_kernel())
                         with contextlib.suppress(TimeoutError):
-                            async with asyncio.timeout(_LATE_AGAIN_S):
+                            async with asyncio.timeout(_INTERRUPT_RETRY_S):
                                 await self._collect(client, message_id)
                             return
             finally:
@@ -212,12 +212,12 @@ class KernelRun:
     def _elapsed_s(self) -> float:
         return asyncio.get_running_loop().time() - self._started_at
 
-    def _tell(self, line: str) -> None:
+    def _report_progress(self, line: str) -> None:
         """Reports the newest line at most every second; if there is none, the elapsed time."""
         now = asyncio.get_running_loop().time()
-        if line and line != self._told and now - self._told_at >= _PROGRESS_EVERY_S:
-            self._told, self._told_at = line, now
+        if line and line != self._last_reported and now - self._last_reported_at >= _PROGRESS_EVERY_S:
+            self._last_reported, self._last_reported_at = line, now
             self._progress(line[:_LINE_CHARS])
-        elif now - self._told_at >= self._elapsed_every_s:
-            self._told_at = now
+        elif now - self._last_reported_at >= self._elapsed_every_s:
+            self._last_reported_at = now
             self._progress(f"Running for {self._elapsed_s():.0f} s")

@@ -76,7 +76,7 @@ class KernelService:
                 "kernel_dead", f"The kernel of {path} did not start again: {str(error) or 'it does not answer'}."
             ) from error
 
-    async def is_one(self, path: str, other: str) -> bool:
+    async def is_same_kernel(self, path: str, other: str) -> bool:
         one, another = await self._sessions.find(path), await self._sessions.find(other)
         return one is not None and another is not None and one.kernel_id == another.kernel_id
 

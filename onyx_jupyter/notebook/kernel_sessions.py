@@ -17,8 +17,8 @@ from onyx_jupyter.notebook.paths import NotebookPaths
 
 _INTERRUPT_S = 1.0
 # A kernel's status reaches its server on a separate channel, a little later than a cell's outputs.
-_HEARS_BUSY_TIMES = 6
-_HEARS_BUSY_S = 0.05
+_BUSY_POLLS = 6
+_BUSY_POLL_S = 0.05
 
 _log = logging.getLogger(__name__)
 
@@ -95,11 +95,11 @@ class KernelSessions:
 
     async def _at_work(self, path: str) -> KernelSession | None:
         """The notebook's session if its kernel is busy; waits long enough to notice code that has just started."""
-        for _ in range(_HEARS_BUSY_TIMES):
+        for _ in range(_BUSY_POLLS):
             session = await self.find(path)
             if session is None or session.status not in ("idle", "dead"):
                 return session
-            await asyncio.sleep(_HEARS_BUSY_S)
+            await asyncio.sleep(_BUSY_POLL_S)
         return None
 
     async def _start(self, path: str, kernel_name: str | None) -> str:

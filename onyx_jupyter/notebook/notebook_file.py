@@ -18,7 +18,7 @@ from onyx_jupyter.notebook.cells import cell_ids, read_only
 
 T = TypeVar("T")
 _MINOR_WITH_IDS = 5
-_MOST_KNOWN = 100
+_MAX_KNOWN = 100
 # Jupyter empties a file before rewriting it, so a file that is being saved is briefly no valid notebook.
 _TRIES, _BETWEEN_TRIES_S = 4, 0.1
 
@@ -84,7 +84,7 @@ class NotebookFiles:
         if version is None or version != file.version or len(ids) != len(file.cells):
             ids = cell_ids(file.cells)
         self._known_ids[file.path] = (file.version, ids)
-        while len(self._known_ids) > _MOST_KNOWN:
+        while len(self._known_ids) > _MAX_KNOWN:
             del self._known_ids[next(iter(self._known_ids))]
         return ids
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from onyx_jupyter.messages import Attachment
 from onyx_jupyter.notebook.html_table import markdown_table
-from onyx_jupyter.notebook.plotly_figure import PLOTLY, plotly_in_words
+from onyx_jupyter.notebook.plotly_figure import PLOTLY, describe_plotly
 
 MAX_IMAGES = 8
 MAX_IMAGE_CHARS = 7_000_000
@@ -126,7 +126,7 @@ def _error(output: Mapping[str, Any]) -> str:
 def _data(data: Mapping[str, Any]) -> str:
     if any(mime_type.startswith(_OWN) for mime_type in data) and "text/plain" in data:
         return plain(joined(data["text/plain"]))  # an answer below a cell: its Markdown, even if that contains a table
-    if PLOTLY in data and (told := plotly_in_words(data[PLOTLY])):
+    if PLOTLY in data and (told := describe_plotly(data[PLOTLY])):
         return f"[figure: {told}]"
     if "text/markdown" in data:
         return joined(data["text/markdown"])

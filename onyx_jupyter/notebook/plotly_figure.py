@@ -10,17 +10,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onyx_jupyter.notebook.kernel_probe.axes import as_label, number_in_words
+from onyx_jupyter.notebook.kernel_probe.axes import as_label, format_number
 
 PLOTLY = "application/vnd.plotly.v1+json"
 _VALUES = 12
 _TRACES = 8
-_MOST_CHARS = 1_500
+_MAX_CHARS = 1_500
 _TYPES = dict(zip(("f8", "f4", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"), "dfbhiqBHIQ", strict=True))
 _MIDNIGHT = re.compile(r"T00:00:00(?:\.0+)?$")
 
 
-def plotly_in_words(figure: Any) -> str:
+def describe_plotly(figure: Any) -> str:
     """`title "…"; x "…"; bars "…": a 1, b 2`; empty if it is not a figure."""
     if not isinstance(figure, Mapping) or not isinstance(figure.get("data"), list):
         return ""
@@ -30,7 +30,7 @@ def plotly_in_words(figure: Any) -> str:
     parts += [_titled(name, _mapping(layout.get(f"{name}axis"))) for name in "xy"]
     parts += [_trace(trace) for trace in traces[:_TRACES]] or ["nothing is drawn in it"]
     parts += [f"and {len(traces) - _TRACES} more"] if len(traces) > _TRACES else []
-    return "; ".join(part for part in parts if part)[:_MOST_CHARS]
+    return "; ".join(part for part in parts if part)[:_MAX_CHARS]
 
 
 def _trace(trace: Mapping[str, Any]) -> str:
@@ -56,16 +56,16 @@ def _pairs(names: Sequence[Any], values: Sequence[Any]) -> str:
     """Each name with its value; for many, only the highest and the lowest."""
     pairs = [(_word(name), value) for name, value in zip(names, values, strict=False) if _is_number(value)]
     if len(pairs) <= _VALUES:
-        return ", ".join(f"{name} {number_in_words(value)}" for name, value in pairs)
+        return ", ".join(f"{name} {format_number(value)}" for name, value in pairs)
     ends = [extreme(pairs, key=lambda pair: pair[1]) for extreme in (max, min)]
-    high, low = (f"at {name} with {number_in_words(value)}" for name, value in ends)
+    high, low = (f"at {name} with {format_number(value)}" for name, value in ends)
     return f"{len(pairs)} of them, the highest {high}, the lowest {low}"
 
 
 def _range(values: Sequence[Any]) -> str:
     numbers = [value for value in values if _is_number(value)]
     if numbers:
-        return f"from {number_in_words(min(numbers))} to {number_in_words(max(numbers))}"
+        return f"from {format_number(min(numbers))} to {format_number(max(numbers))}"
     texts = [value for value in values if isinstance(value, str)]
     return f"from {_moment(min(texts))} to {_moment(max(texts))}" if texts else "unknown"
 
@@ -96,7 +96,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _word(name: Any) -> str:
-    return number_in_words(name) if _is_number(name) else _moment(name)
+    return format_number(name) if _is_number(name) else _moment(name)
 
 
 def _titled(name: str, layout: Mapping[str, Any]) -> str:

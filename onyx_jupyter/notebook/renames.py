@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onyx_jupyter.notebook.paths import NotebookPaths
 
-_MOST = 1_000
+_MAX_COUNT = 1_000
 
 
 class Renames:
@@ -53,7 +53,7 @@ class Renames:
     def _keep(self, name: str, now: str | None) -> None:
         self._now.pop(name, None)
         self._now[name] = now
-        while len(self._now) > _MOST:
+        while len(self._now) > _MAX_COUNT:
             del self._now[next(iter(self._now))]
 
 

@@ -72,7 +72,7 @@ class RoomBackend:
         with document.ydoc.transaction():
             cells.give_ids()
             for change, step in zip(changes, steps, strict=True):
-                _carry_out(document, change, step)
+                _apply_steps(document, change, step)
         return tuple(step.applied for step in steps)
 
 
@@ -114,7 +114,7 @@ class _Cells(Sequence[NbCell]):
             meta["nbformat_minor"] = _MINOR_WITH_IDS
 
 
-def _carry_out(document: Any, change: CellChange, step: Step) -> None:
+def _apply_steps(document: Any, change: CellChange, step: Step) -> None:
     cells = document.ycells
     if step.taken_from is not None and step.taken_from == step.put_at and step.cell is not None:
         cell = cells[step.taken_from]

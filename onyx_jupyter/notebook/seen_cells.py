@@ -41,11 +41,11 @@ class SeenCells:
         if name != path and (seen := self._whole.pop(path, None)) is not None:  # seen in a message before it was opened
             self._whole.setdefault(name, {}).update(seen)
 
-    def saw(self, path: str, cells: Iterable[Cell]) -> None:
+    def record_seen(self, path: str, cells: Iterable[Cell]) -> None:
         """The model saw the whole source of these cells."""
         self._whole.setdefault(self._name(path), {}).update({cell.id: cell.hash for cell in cells})
 
-    def saw_part(self, path: str, cells: Iterable[Cell]) -> None:
+    def record_partial(self, path: str, cells: Iterable[Cell]) -> None:
         """The model saw a line or two of them; the first time counts."""
         part = self._part.setdefault(self._name(path), {})
         for cell in cells:
@@ -55,7 +55,7 @@ class SeenCells:
         """The model knows the source: it wrote it, or saw it in a refusal or a message."""
         self._whole.setdefault(self._name(path), {})[cell_id] = source_hash
 
-    def saw_order(self, path: str, ids: Sequence[str]) -> None:
+    def record_order(self, path: str, ids: Sequence[str]) -> None:
         """The model saw cell numbers of this notebook, which refer to this order."""
         self._orders[self._name(path)] = ids
 

@@ -20,15 +20,15 @@ T = TypeVar("T")
 class Caller:
     """One connected client.
 
-    `parts` are those of all features. `hear` sends it an event at once; events put into `after_result` are sent right
-    after the result of the current request. `tab` identifies a client that may have notebooks open, None if it is not
-    a page.
+    `parts` are those of all features. `on_event` sends it an event at once; events put into `after_result` are sent
+    right after the result of the current request. `tab` identifies a client that may have notebooks open, None if it is
+    not a page.
     """
 
     parts: Parts
     tab: TabId | None
     user: str
-    hear: Callable[[StreamedEvent], None]
+    on_event: Callable[[StreamedEvent], None]
     after_result: list[StreamedEvent] = field(default_factory=list)
     scopes: frozenset[Scope] = ALL_SCOPES
 

@@ -19,7 +19,7 @@ Component = Mapping[str, Any]
 Components = Mapping[str, Component]
 
 
-async def nothing() -> None:
+async def do_nothing() -> None:
     """The default for what a feature need not do."""
 
 
@@ -44,12 +44,12 @@ class Built:
     """
 
     parts: Mapping[Key[Any], Any] = field(default_factory=dict)
-    start: Callable[[], Awaitable[None]] = nothing
-    warm: Callable[[], Awaitable[None]] = nothing
-    close: Callable[[], Awaitable[None]] = nothing
+    start: Callable[[], Awaitable[None]] = do_nothing
+    warm: Callable[[], Awaitable[None]] = do_nothing
+    close: Callable[[], Awaitable[None]] = do_nothing
     health: Callable[[], Awaitable[Components]] = _no_components
-    begin_as_owner: Callable[[], Awaitable[None]] = nothing
-    prepare: Callable[[], Awaitable[None]] = nothing
+    begin_as_owner: Callable[[], Awaitable[None]] = do_nothing
+    prepare: Callable[[], Awaitable[None]] = do_nothing
     catch_up: Callable[[], None] = lambda: None
 
 

@@ -22,7 +22,7 @@ from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.runs.processors import run_processors
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.skills.packaged import recorded_hashes
-from onyx_jupyter.toolsets.context import nowhere
+from onyx_jupyter.toolsets.context import no_tab
 from onyx_jupyter.toolsets.toolset import Toolset
 
 
@@ -58,7 +58,7 @@ class Host:
     templates: Path
     open_notebooks: Callable[[], tuple[list[str], str | None]] = lambda: ([], None)
     open_folder: Callable[[], str | None] = lambda: None
-    show_notebook: Callable[[str], Awaitable[bool]] = nowhere
+    show_notebook: Callable[[str], Awaitable[bool]] = no_tab
     notebook_of: Callable[[str], Awaitable[str | None]] = _no_notebook
     kernels: Kernels | None = None
     places: NotebookPlaces = field(default_factory=NotebookPlaces)

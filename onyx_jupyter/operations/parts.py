@@ -44,7 +44,7 @@ class Parts:
     def provide(self, values: Mapping[Key[Any], Any]) -> None:
         self._values.update(values)
 
-    def miss(self, key: Key[Any], why: str) -> None:
+    def mark_unavailable(self, key: Key[Any], why: str) -> None:
         """Marks a key as unavailable, for that reason."""
         self._missing[key] = why
 

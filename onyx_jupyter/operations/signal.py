@@ -9,14 +9,14 @@ T = TypeVar("T")
 
 
 class Signal(Generic[T]):
-    """`tell` calls all hearers at once, in the order in which they were added."""
+    """`notify` calls all hearers at once, in the order in which they were added."""
 
     def __init__(self) -> None:
-        self._hearers: list[Callable[[T], None]] = []
+        self._subscribers: list[Callable[[T], None]] = []
 
-    def hear(self, hearer: Callable[[T], None]) -> None:
-        self._hearers.append(hearer)
+    def subscribe(self, subscriber: Callable[[T], None]) -> None:
+        self._subscribers.append(subscriber)
 
-    def tell(self, what: T) -> None:
-        for hearer in self._hearers:
-            hearer(what)
+    def notify(self, what: T) -> None:
+        for subscriber in self._subscribers:
+            subscriber(what)

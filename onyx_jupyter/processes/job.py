@@ -47,7 +47,7 @@ class Job(asyncio.SubprocessProtocol):
         self.left_behind = 0
         self._marker = secrets.token_hex(16)
         self._closed = asyncio.Event()
-        self._news = asyncio.Event()
+        self._output_event = asyncio.Event()
         self._stdout = OutputBuffer(setting.limit_bytes)
         self._stderr = OutputBuffer(setting.limit_bytes)
         self._log = OutputBuffer(setting.limit_bytes)
@@ -102,14 +102,14 @@ class Job(asyncio.SubprocessProtocol):
         (self._stdout if fd == 1 else self._stderr).add(data)
         self._log.add(data)
         self._unread.add(data)
-        self._news.set()
+        self._output_event.set()
         self._setting.live.add(data)
         if self._setting.kept is not None:
             self._setting.kept.add(data)
 
     def process_exited(self) -> None:
         self.exited.set()
-        self._end_soon()
+        self._schedule_end()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._closed.set()
@@ -120,7 +120,7 @@ class Job(asyncio.SubprocessProtocol):
         """Ends it with everything that it started; returns only when that is done, even if cancelled meanwhile."""
         if why is not None and not self.exited.is_set():
             self.stopped = why
-        ending = self._end_soon()
+        ending = self._schedule_end()
         try:
             await asyncio.shield(ending)
         except asyncio.CancelledError:
@@ -133,13 +133,13 @@ class Job(asyncio.SubprocessProtocol):
         def now() -> None:
             if not self.exited.is_set():
                 self.stopped = f"stopped after {timeout_s:g} s, as timeoutMs said"
-                self._end_soon()
+                self._schedule_end()
 
         self._timer = asyncio.get_running_loop().call_later(timeout_s, now)
 
-    async def news(self, timeout_s: float) -> None:
+    async def wait_for_output(self, timeout_s: float) -> None:
         """Returns when there is unread output, when it has ended, or after `timeout_s`."""
-        waits = [asyncio.ensure_future(event.wait()) for event in (self._news, self.ended)]
+        waits = [asyncio.ensure_future(event.wait()) for event in (self._output_event, self.ended)]
         try:
             await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -149,7 +149,7 @@ class Job(asyncio.SubprocessProtocol):
     def unread(self) -> str:
         """The output since the last call. An unfinished line is returned again with the rest of it."""
         buffer, self._unread = self._unread, OutputBuffer(self._setting.limit_bytes)
-        self._news.clear()
+        self._output_event.clear()
         if not self.ended.is_set():
             self._unread.add(buffer.unfinished_line(_CARRIED_BYTES))
         return buffer.text(self._setting.limit_bytes)
@@ -233,7 +233,7 @@ class Job(asyncio.SubprocessProtocol):
             raise ToolError("The process no longer accepts input.")
         return pipe
 
-    def _end_soon(self) -> asyncio.Task[None]:
+    def _schedule_end(self) -> asyncio.Task[None]:
         if self._ending is None:
             self._ending = asyncio.get_running_loop().create_task(self._end(), name="onyx command's end")
         return self._ending

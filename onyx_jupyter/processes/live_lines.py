@@ -13,13 +13,13 @@ _LINE_CHARS = 200
 
 
 class LiveLines:
-    """`tell` gets a finished line, without secrets and terminal codes; `last_at` is when, by the loop's time."""
+    """`report` gets a finished line, without secrets and terminal codes; `last_at` is when, by the loop's time."""
 
-    def __init__(self, tell: Callable[[str], None], redact: Callable[[str], str]) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[str], None], redact: Callable[[str], str]) -> None:
+        self._report = report
         self._redact = redact
         self._text = ""
-        self._told = ""
+        self._last_reported = ""
         self._timer: asyncio.TimerHandle | None = None
         self.last_at = float("-inf")
 
@@ -40,7 +40,7 @@ class LiveLines:
         finished = self._text[: max(self._text.rfind("\n"), self._text.rfind("\r")) + 1]
         lines = [line.strip() for line in plain(self._redact(finished)).splitlines()]
         newest = next((line for line in reversed(lines) if line), "")[:_LINE_CHARS]
-        if newest and newest != self._told:
-            self._told = newest
+        if newest and newest != self._last_reported:
+            self._last_reported = newest
             self.last_at = asyncio.get_running_loop().time()
-            self._tell(newest)
+            self._report(newest)

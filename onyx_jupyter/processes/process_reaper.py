@@ -39,20 +39,20 @@ class ProcessReaper:
         async with self._starting:
             if self._process is None or self._process.returncode is not None:
                 await self._start()
-        self._tell(f"+ {self._watched.get(marker, _NO_PID)} {marker}")
+        self._send_order(f"+ {self._watched.get(marker, _NO_PID)} {marker}")
 
     def release(self, marker: str) -> None:
         """The command has ended with all that it started."""
         self._watched.pop(marker, None)
-        self._tell(f"- {_NO_PID} {marker}")
+        self._send_order(f"- {_NO_PID} {marker}")
         if not self._watched and self._process is not None:
-            self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._dismiss)
+            self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._stop_process)
 
     async def close(self) -> None:
         """Ends the process."""
         if self._idle is not None:
             self._idle.cancel()
-        self._dismiss()
+        self._stop_process()
         await asyncio.gather(*self._ending)
 
     async def _start(self) -> None:
@@ -65,13 +65,13 @@ class ProcessReaper:
         except OSError as error:
             log.warning("The process reaper could not be started, so commands run without it: %s", error)
         for marker, pid in self._watched.items():
-            self._tell(f"+ {pid} {marker}")
+            self._send_order(f"+ {pid} {marker}")
 
-    def _tell(self, line: str) -> None:
+    def _send_order(self, line: str) -> None:
         if self._process is not None and self._process.stdin is not None and not self._process.stdin.is_closing():
             self._process.stdin.write(line.encode() + b"\n")
 
-    def _dismiss(self) -> None:
+    def _stop_process(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             task = asyncio.get_running_loop().create_task(_end(process), name="onyx reaper's end")
@@ -90,7 +90,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def stand_guard(orders: BinaryIO) -> None:
+def watch_orders(orders: BinaryIO) -> None:
     """The process's side: keeps the list until the pipe closes, then ends the commands on it."""
     watched: dict[str, int] = {}
     for order in orders:
@@ -104,4 +104,4 @@ def stand_guard(orders: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    stand_guard(sys.stdin.buffer)
+    watch_orders(sys.stdin.buffer)

@@ -28,14 +28,14 @@ def end_process_tree(root_pid: int | None, marker: str) -> int:
     living = _tree(root_pid, marker)
     ended.update(process.pid for process in living)
     _signal(living, force=False)
-    _wait_gone(living, _TERMINATE_S)
+    _wait_until_gone(living, _TERMINATE_S)
     for _ in range(_ROUNDS):  # repeated: a process that is just forking is found one round later
         living = _tree(root_pid, marker)
         if not living:
             break
         ended.update(process.pid for process in living)
         _signal(living, force=True)
-        _wait_gone(living, _ROUND_S)
+        _wait_until_gone(living, _ROUND_S)
     return len(ended)
 
 
@@ -83,7 +83,7 @@ def _signal(processes: Iterable[psutil.Process], *, force: bool) -> None:
             process.kill() if force else process.terminate()
 
 
-def _wait_gone(processes: Iterable[psutil.Process], timeout_s: float) -> None:
+def _wait_until_gone(processes: Iterable[psutil.Process], timeout_s: float) -> None:
     """Polls, since psutil's own wait would reap the shell, and the event loop would never learn its exit code."""
     deadline = time.monotonic() + timeout_s
     while any(_alive(process) for process in processes) and time.monotonic() < deadline:

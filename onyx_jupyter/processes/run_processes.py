@@ -44,7 +44,7 @@ class RunProcesses:
         job = self._background.get(job_id)
         if job is None:
             known = ", ".join(self._background) or "none"
-            raise ToolError(f"There is no process {job_id!r} in this turn. Processes: {known}.").in_own_words()
+            raise ToolError(f"There is no process {job_id!r} in this turn. Processes: {known}.").mark_message_safe()
         return job
 
     async def start(
@@ -56,7 +56,7 @@ class RunProcesses:
     async def start_background(self, command: str, cwd: Path, call_id: str, limit_bytes: int) -> tuple[str, Job]:
         """Starts a background command and returns it with its id. Raises: ToolError."""
         if sum(not job.ended.is_set() for job in self._background.values()) >= MAX_BACKGROUND:
-            raise ToolError(f"{MAX_BACKGROUND} processes are running. End one with process first.").in_own_words()
+            raise ToolError(f"{MAX_BACKGROUND} processes are running. End one with process first.").mark_message_safe()
         setting = self._setting(cwd, call_id, limit_bytes, lambda line: None, takes_input=True)
         job = await Job.start(command, setting)
         job_id = f"p{len(self._background) + 1}"

@@ -68,12 +68,12 @@ class ProjectDecisions:
             by=by,
         )
 
-        def is_overtaken(old: DecidedFile) -> bool:
+        def is_superseded(old: DecidedFile) -> bool:
             is_former = old.decision == decision == "trusted"
             return old.path == entry.path and (is_former or old.digest == entry.digest)
 
         def with_entry(old: _DecisionsFile) -> _DecisionsFile:
-            others = [item for item in old.files if not is_overtaken(item)]
+            others = [item for item in old.files if not is_superseded(item)]
             return _DecisionsFile(files=[*others, entry][-MAX_ENTRIES:])
 
         self._file.change(with_entry)

@@ -64,7 +64,9 @@ class Facts(Protocol):
         """
         ...
 
-    async def foreseen(self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()) -> FactPreview:
+    async def preview_remember(
+        self, text: str, *, replaces: str | None = None, beside: Collection[str] = ()
+    ) -> FactPreview:
         """The outcome if the fact were remembered now. Raises: as `remember`."""
         ...
 

@@ -117,6 +117,6 @@ class Kernels(Protocol):
         """
         ...
 
-    async def is_one(self, path: str, other: str) -> bool:
+    async def is_same_kernel(self, path: str, other: str) -> bool:
         """Whether both notebooks use the same kernel; false if one has none. Raises nothing."""
         ...

@@ -89,13 +89,13 @@ class ModelNote:
 class ModelDone:
     """The end of one model call; every stream ends with exactly one, or raises ModelError.
 
-    `began_anew`: the answer does not continue the text begun by its guidance.
+    `restarted`: the answer does not continue the text begun by its guidance.
     """
 
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
     finish_reason: str = "stop"
-    began_anew: bool = False
+    restarted: bool = False
 
 
 ModelEvent = TextDelta | ThoughtDelta | TextWasThinking | ModelProgress | CellDraft | ModelNote | ModelDone
@@ -158,7 +158,7 @@ class ModelInfo:
 class ModelFileHolder(Protocol):
     """Models of which some keep files of this machine open."""
 
-    async def let_go(self, path: Path) -> bool:
+    async def release(self, path: Path) -> bool:
         """Closes the file unless a model is answering from it; returns whether it is unused now."""
         ...
 

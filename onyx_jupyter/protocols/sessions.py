@@ -95,7 +95,7 @@ class Sessions(Protocol):
         """Raises: NotFound, StorageError."""
         ...
 
-    async def said(self, session_key: str) -> Sequence[SessionMessage]:
+    async def history(self, session_key: str) -> Sequence[SessionMessage]:
         """The messages, newest last. Raises: NotFound, StorageError."""
         ...
 

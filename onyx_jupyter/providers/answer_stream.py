@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from onyx_jupyter.protocols import ModelEvent, TextDelta, TextWasThinking
 
 
-def has_words(had_words: bool, event: ModelEvent) -> bool:
+def has_answer_text(had_answer_text: bool, event: ModelEvent) -> bool:
     """Whether the answer has words after this event; thoughts don't count."""
     if isinstance(event, TextWasThinking):
         return False
-    return had_words or isinstance(event, TextDelta)
+    return had_answer_text or isinstance(event, TextDelta)
 
 
 @asynccontextmanager

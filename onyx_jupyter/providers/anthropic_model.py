@@ -56,7 +56,7 @@ class AnthropicModel(EndpointModel):
                 as_action=as_action,
                 offered={tool.name for tool in request.tools},
                 habit=self.habit,
-                began_anew=bool(request.guidance and request.guidance.begun),
+                restarted=bool(request.guidance and request.guidance.begun),
             )
             async for event in await stack.enter_async_context(aclosing(said)):
                 yield event
@@ -66,7 +66,7 @@ class AnthropicModel(EndpointModel):
         if as_action:
             messages = json_action_call(request).messages
         else:
-            messages = openai_messages(request, pictures=self.sees(request))
+            messages = openai_messages(request, pictures=self.accepts_pictures(request))
             if request.tools:
                 messages, tools = marked_messages(messages), marked_tools(openai_tools(request.tools))
         system, turns = anthropic_messages(messages)

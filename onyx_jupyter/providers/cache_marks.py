@@ -13,7 +13,7 @@ _MARK = {"cache_control": {"type": "ephemeral"}}
 _CLAUDE_AT = {"anthropic": "", "bedrock": "claude", "vertex_ai": "claude", "openrouter": "claude"}
 
 
-def takes_marks(litellm_name: str) -> bool:
+def supports_cache_marks(litellm_name: str) -> bool:
     """Whether this model (`anthropic/claude-…`) has a cache that needs marks."""
     prefix, _, model = litellm_name.partition("/")
     return prefix in _CLAUDE_AT and _CLAUDE_AT[prefix] in model.lower()

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Usage
 from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta, TextWasThinking
-from onyx_jupyter.providers.error_map import Provider, endless, model_error, no_answer, refused, stopped_in_the_middle
+from onyx_jupyter.providers.error_map import (
+    Provider,
+    answer_too_long,
+    incomplete_stream,
+    model_error,
+    no_answer,
+    refused,
+)
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.text_calls import TextCalls
 from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
@@ -55,12 +62,12 @@ async def chat_events(
     as_action: bool,
     offered: Collection[str] = (),
     habit: ThinkingHabit | None = None,
-    began_anew: bool = False,
+    restarted: bool = False,
 ) -> AsyncGenerator[ModelEvent, None]:
     """The answer as Onyx's own events. Raises: ModelError.
 
     `as_action` reads the text as a JSON action; otherwise a text that is only a call of an `offered` tool becomes one.
-    `began_anew` is passed on to `ModelDone`.
+    `restarted` is passed on to `ModelDone`.
     """
     answer = _Answer(chunks, provider)
     reader = JsonActionStream() if as_action else TextCalls(offered)
@@ -82,14 +89,14 @@ async def chat_events(
     rest, calls = (reader.held, native) if native and isinstance(reader, TextCalls) else reader.finish()
     if rest:
         yield TextDelta(rest)
-    yield ModelDone(calls, answer.usage, "tool_calls" if calls else answer.finish_reason or "stop", began_anew)
+    yield ModelDone(calls, answer.usage, "tool_calls" if calls else answer.finish_reason or "stop", restarted)
 
 
 def as_said(events: Iterable[ModelEvent], reader: JsonActionStream | TextCalls | None) -> Iterator[ModelEvent]:
     """The same events, with text that may be a call replaced by the words in it."""
     for event in events:
         if isinstance(event, TextWasThinking) and reader is not None:
-            reader.begin_again()
+            reader.reset()
         if not isinstance(event, TextDelta) or reader is None:
             yield event
         elif said := reader.feed(event.text):
@@ -117,13 +124,13 @@ class _Answer:
                     self._chars += len(chunk.text) + len(chunk.thought)
                     yield chunk
                     if self._chars > MAX_TEXT_CHARS:
-                        raise endless(self._provider)
+                        raise answer_too_long(self._provider)
         except (ModelError, asyncio.CancelledError):
             raise
         except Exception as error:
             raise model_error(error, self._provider, started=True) from None
         if self.finish_reason is None:
             began = self._chars or self.fragments
-            raise stopped_in_the_middle(self._provider) if began else no_answer(self._provider)
+            raise incomplete_stream(self._provider) if began else no_answer(self._provider)
         if self.finish_reason == "content_filter":
             raise refused(self._provider)

@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
 log = logging.getLogger(__name__)
-Way = Literal["as it is", "with fields", "not at all"]
-FIELDS: Mapping[Way, Mapping[str, Any]] = {
+ContinuationMode = Literal["as it is", "with fields", "not at all"]
+FIELDS: Mapping[ContinuationMode, Mapping[str, Any]] = {
     "as it is": {},
     "with fields": {"continue_final_message": True, "add_generation_prompt": False},
 }
@@ -28,45 +28,46 @@ _TRIAL: Mapping[str, Any] = {
 }
 # The server says with these that it cannot; any other failure says nothing about it.
 _REFUSALS = frozenset({400, 405, 413, 415, 422, 500, 501})
-Say = Callable[[Mapping[str, Any]], Awaitable[str]]
+Complete = Callable[[Mapping[str, Any]], Awaitable[str]]
 
 
 class Continuation:
     """Results by address and model, kept as long as the process lives."""
 
     def __init__(self) -> None:
-        self._ways: dict[tuple[str, str], Way] = {}
+        self._modes: dict[tuple[str, str], ContinuationMode] = {}
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
 
-    async def way(self, address: str, model: str, say: Say) -> Way:
-        """How this server continues the model's answer. The first call finds out with `say`, in at most two answers.
+    async def mode(self, address: str, model: str, complete: Complete) -> ContinuationMode:
+        """How this server continues the model's answer. The first call finds out with `complete`, in at most two
+        answers.
 
         If the server cannot be asked, this returns "not at all" and asks again next time.
         """
         server = (address, model)
         async with self._locks.setdefault(server, asyncio.Lock()):
-            if server not in self._ways:
-                found = await _try(say)
+            if server not in self._modes:
+                found = await _try(complete)
                 if found is None:
                     return "not at all"
                 log.info("How %s at %s continues a partial answer: %s", model, address, found)
-                self._ways[server] = found
-            return self._ways[server]
+                self._modes[server] = found
+            return self._modes[server]
 
     def forget(self, address: str, model: str) -> None:
         """Forgets the result: the address may now belong to another server."""
-        self._ways.pop((address, model), None)
+        self._modes.pop((address, model), None)
 
 
-async def _try(say: Say) -> Way | None:
-    for way, fields in FIELDS.items():
+async def _try(complete: Complete) -> ContinuationMode | None:
+    for mode, fields in FIELDS.items():
         try:
-            text = await say({**_TRIAL, **fields})
+            text = await complete({**_TRIAL, **fields})
         except Exception as error:
             if getattr(error, "status_code", None) not in _REFUSALS:
                 log.info("Could not check whether the model continues a partial answer: %s", type(error).__name__)
                 return None
             continue
         if text.startswith(_GONE_ON):
-            return way
+            return mode
     return "not at all"

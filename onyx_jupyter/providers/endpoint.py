@@ -10,7 +10,7 @@ from onyx_jupyter.providers.error_map import Provider
 from onyx_jupyter.providers.known_providers import Protocol
 from onyx_jupyter.providers.litellm_library import read_price_table
 from onyx_jupyter.providers.thoughts import ThinkingHabit
-from onyx_jupyter.providers.vision import can_see
+from onyx_jupyter.providers.vision import supports_vision
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class EndpointModel:
             self._context_window = known_window(read_price_table(), self.endpoint.litellm_name, own_server=own_server)
         return self._context_window
 
-    def sees(self, request: ModelRequest) -> bool:
+    def accepts_pictures(self, request: ModelRequest) -> bool:
         """Whether the pictures of this request may be sent."""
         if self._vision is None and any(message.attachments for message in request.messages):
-            self._vision = can_see(read_price_table(), self.endpoint.litellm_name)
+            self._vision = supports_vision(read_price_table(), self.endpoint.litellm_name)
         return bool(self._vision)

@@ -101,7 +101,7 @@ def missing_key(provider: Provider) -> ModelError:
     return ModelError("authentication", f"No API key is set for {provider.title}.", hint=_key_hint(provider))
 
 
-def stopped_in_the_middle(provider: Provider) -> ModelError:
+def incomplete_stream(provider: Provider) -> ModelError:
     """The connection or the stream ended before the answer was complete."""
     return ModelError(
         "unavailable",
@@ -120,7 +120,7 @@ def no_answer(provider: Provider) -> ModelError:
     )
 
 
-def endless(provider: Provider) -> ModelError:
+def answer_too_long(provider: Provider) -> ModelError:
     """The answer is longer than any person or program could use."""
     message = f"{provider.title} did not stop writing, so the answer was cut off."
     return ModelError("bad_response", message, hint="Rephrase the question, or choose another model.")
@@ -171,7 +171,7 @@ def _broken(
         message = f"{provider.title} sent an invalid response."
         return ModelError("bad_response", message, hint="Ask again, or choose another model.")
     if names & _BROKEN_OFF:
-        return stopped_in_the_middle(provider) if started else _unreachable(provider)
+        return incomplete_stream(provider) if started else _unreachable(provider)
     if status is not None and status < 500:
         hint = "Choose another model, or check the provider's documentation."
         if _NO_TOOLS.search(detail):

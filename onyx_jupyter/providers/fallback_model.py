@@ -15,7 +15,7 @@ from onyx_jupyter.protocols import (
     TextDelta,
     ThoughtDelta,
 )
-from onyx_jupyter.providers.answer_stream import closing, has_words
+from onyx_jupyter.providers.answer_stream import closing, has_answer_text
 
 # A refusal must not be retried elsewhere, and a conversation that is too long is shortened instead.
 _NEVER = frozenset({"refused", "overflow"})
@@ -38,7 +38,7 @@ class FallbackModel:
         self._request_for = request_for
         self._second: Model | None = None
         self._failure: ModelError | None = None
-        self._told = False
+        self._has_started = False
 
     @property
     def id(self) -> str:
@@ -68,7 +68,7 @@ class FallbackModel:
             try:
                 async with closing(self._first.stream(request)) as events:
                     async for event in events:
-                        shown = has_words(shown, event)
+                        shown = has_answer_text(shown, event)
                         yield event
                 return
             except ModelError as error:
@@ -88,12 +88,12 @@ class FallbackModel:
         try:
             async with closing(self._now.stream(request)) as events:
                 async for event in events:
-                    if not self._told and isinstance(event, TextDelta | ThoughtDelta | ModelDone):
-                        self._told = True
+                    if not self._has_started and isinstance(event, TextDelta | ThoughtDelta | ModelDone):
+                        self._has_started = True
                         yield self._note(failure)
                     yield event
         except ModelError as error:
-            if self._told or error.code == "overflow":  # the caller can shorten a conversation
+            if self._has_started or error.code == "overflow":  # the caller can shorten a conversation
                 raise
             message = f"{failure} The fallback {self.id} also failed: {error}"
             raise ModelError(failure.code, message, hint=failure.hint, retry_after_s=failure.retry_after_s) from None

@@ -30,9 +30,9 @@ class JsonActionStream:
     """Feed it the pieces, then finish it once."""
 
     def __init__(self) -> None:
-        self.begin_again()
+        self.reset()
 
-    def begin_again(self) -> None:
+    def reset(self) -> None:
         """Discards the input so far: it was not part of the action."""
         self._seen = ""
         self._reply: JsonText | None = None

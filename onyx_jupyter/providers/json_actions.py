@@ -12,7 +12,7 @@ from typing import Any
 
 from onyx_jupyter.messages import Message, ToolDefinition
 from onyx_jupyter.protocols import ModelRequest
-from onyx_jupyter.providers.openai_format import in_words
+from onyx_jupyter.providers.openai_format import replace_pictures
 
 REPLY = "reply"
 _MAX_EXAMPLES = 4
@@ -76,7 +76,7 @@ def action_prompt(tools: Sequence[ToolDefinition]) -> str:
         "Answer with one JSON object and nothing else. To say something:",
         action_text(REPLY, {"text": "…"}),
         "To act, use one of these; you will be told the result:",
-        *(tool.in_one_line for tool in told),
+        *(tool.one_line_signature for tool in told),
         "Act only when the user asks for it; otherwise reply. Examples:",
         *(f"{question} → {action_text(name, arguments)}" for question, name, arguments in examples),
     ]
@@ -134,7 +134,7 @@ def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Earlier answers in the form that the next one must have; results as messages of the user."""
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     converted: list[dict[str, Any]] = []
-    for message in map(in_words, messages):
+    for message in map(replace_pictures, messages):
         if message.role == "tool":
             name = names.get(message.tool_call_id or "", "the tool")
             converted.append({"role": "user", "content": f"Result of {name}:\n{message.content}"})

@@ -8,7 +8,7 @@ from typing import Any
 
 from onyx_jupyter.messages import Usage
 from onyx_jupyter.protocols import ModelEvent, ModelProgress, ModelRequest
-from onyx_jupyter.providers.cache_marks import marked_messages, marked_tools, takes_marks
+from onyx_jupyter.providers.cache_marks import marked_messages, marked_tools, supports_cache_marks
 from onyx_jupyter.providers.chat_answer import CallPiece, ChatChunk, chat_events
 from onyx_jupyter.providers.endpoint import EndpointModel
 from onyx_jupyter.providers.error_map import model_error
@@ -36,7 +36,7 @@ class LiteLLMModel(EndpointModel):
                 as_action=as_action,
                 offered=offered,
                 habit=self.habit,
-                began_anew=bool(request.guidance and request.guidance.begun),
+                restarted=bool(request.guidance and request.guidance.begun),
             )
             async with contextlib.aclosing(said) as events:
                 async for event in events:
@@ -68,10 +68,10 @@ class LiteLLMModel(EndpointModel):
             call = json_action_call(request)
             arguments |= {"messages": call.messages, "response_format": call.response_format}
         else:
-            arguments["messages"] = openai_messages(request, pictures=self.sees(request))
+            arguments["messages"] = openai_messages(request, pictures=self.accepts_pictures(request))
             if request.tools:
                 tools = openai_tools(request.tools)
-                if takes_marks(self.endpoint.litellm_name):
+                if supports_cache_marks(self.endpoint.litellm_name):
                     arguments["messages"] = marked_messages(arguments["messages"])
                     tools = marked_tools(tools)
                 # Otherwise LiteLLM looks for its MCP gateway, whose packages are not installed.

@@ -12,7 +12,7 @@ _MESSAGE_TOKENS = 8
 _CUT_MARK = "\n[… shortened …]\n"
 # What Message.text puts around a context, and the length below which a context is useless.
 _FRAME_CHARS = 20
-_LEAST_CONTEXT_CHARS = 100
+_MIN_CONTEXT_CHARS = 100
 
 
 def fit(messages: Sequence[Message], budget_tokens: int, *, chars_per_token: float = CHARS_PER_TOKEN) -> list[Message]:
@@ -53,13 +53,13 @@ def _cut(message: Message, limit_chars: int) -> Message:
     """What was said takes precedence over the context sent with it."""
     if len(message.text) <= limit_chars:
         return message
-    content = _middle_out(message.content, limit_chars)
+    content = _cut_middle(message.content, limit_chars)
     left = limit_chars - len(content) - _FRAME_CHARS
-    context = _middle_out(message.context, left) if left > _LEAST_CONTEXT_CHARS else ""
+    context = _cut_middle(message.context, left) if left > _MIN_CONTEXT_CHARS else ""
     return Message(message.role, content, message.tool_calls, message.tool_call_id, context)
 
 
-def _middle_out(text: str, limit_chars: int) -> str:
+def _cut_middle(text: str, limit_chars: int) -> str:
     if len(text) <= limit_chars:
         return text
     half = (limit_chars - len(_CUT_MARK)) // 2

@@ -33,7 +33,7 @@ _MAX_TOKENS = 1024
 _ATTEMPTS = 2
 _SAFETY = 0.8
 _SHORTEST_TOKEN_CHARS = 0.2
-_BESIDE_THE_FILE_BYTES = 450_000_000
+_OVERHEAD_BYTES = 450_000_000
 _TEXT_TEMPERATURE = 0.2
 _ACTION_TEMPERATURE = 0.1
 # Against loops, which small models fall into. Actions repeat words on purpose (a path, a quoted command), so the
@@ -93,7 +93,7 @@ class LocalModel:
 
     def _fits(self) -> bool:
         try:
-            return self._weights.path.stat().st_size + _BESIDE_THE_FILE_BYTES < free_memory_bytes()
+            return self._weights.path.stat().st_size + _OVERHEAD_BYTES < free_memory_bytes()
         except OSError:
             return False
 
@@ -200,9 +200,9 @@ class _Answer:
                         if said.text or said.thought:
                             yield said
         except httpx.HTTPError:
-            raise await self._server.broken_off() from None
+            raise await self._server.connection_error() from None
         if not finished:
-            raise await self._server.broken_off()
+            raise await self._server.connection_error()
         self._server.has_read(body, self.usage.input_tokens)
 
     def _take(self, chunk: dict[str, Any]) -> bool:

@@ -25,7 +25,7 @@ class LocalPrefill:
         """Waits for the start, which continues if the caller stops waiting: half a start is of no use."""
         if self._starting is None or self._starting.done():
             self._starting = asyncio.create_task(starting, name="onyx start of a local model")
-            self._starting.add_done_callback(_look_at)
+            self._starting.add_done_callback(_consume_exception)
         else:
             starting.close()
         await asyncio.shield(self._starting)
@@ -39,7 +39,7 @@ class LocalPrefill:
             reading.close()
             await asyncio.wait({self._reading})
             return
-        self.give_way()
+        self.interrupt_prefill()
         self._reading = task = asyncio.create_task(reading, name="onyx reading ahead")
         self._prompt = prompt
         try:
@@ -49,14 +49,14 @@ class LocalPrefill:
         finally:
             task.cancel()
 
-    def give_way(self) -> None:
+    def interrupt_prefill(self) -> None:
         """Interrupts the prefill. The process notices within a batch, and keeps what it has read."""
         if self._reading is not None:
             self._reading.cancel()
 
     def forget(self) -> None:
         """The process has ended, and what it had read is lost."""
-        self.give_way()
+        self.interrupt_prefill()
         self._read.clear()
 
     async def close(self) -> None:
@@ -69,7 +69,7 @@ class LocalPrefill:
                 await starting
 
 
-def _look_at(starting: asyncio.Task[None]) -> None:
+def _consume_exception(starting: asyncio.Task[None]) -> None:
     """The failure of an abandoned start needs no warning: the next request reports the reason."""
     if not starting.cancelled():
         starting.exception()

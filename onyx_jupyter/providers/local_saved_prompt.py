@@ -24,8 +24,8 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 SCHEMA_VERSION = 1
 # A prompt contains the date, so yesterday's would be read again anyway.
 _LONGEST_KEPT = timedelta(days=1)
-_MOST_BYTES = 128 * 2**20
-_MOST_BYTES_OF_ALL = 256 * 2**20
+_MAX_BYTES = 128 * 2**20
+_MAX_TOTAL_BYTES = 256 * 2**20
 _HEAD_BYTES = 2**20
 
 
@@ -86,7 +86,7 @@ class SavedPrompt:
         """Renames the written file, replacing the previous one. Raises: StorageError."""
         part = self.folder / self.part_name
         try:
-            if part.stat().st_size > _MOST_BYTES:
+            if part.stat().st_size > _MAX_BYTES:
                 part.unlink()
                 return
             part.chmod(0o600)
@@ -107,7 +107,7 @@ class SavedPrompt:
             found = [(entry.stat(), Path(entry.path)) for entry in os.scandir(self.folder) if entry.is_file()]
             for stat, path in sorted(found, key=lambda one: one[0].st_mtime, reverse=True):
                 total += stat.st_size
-                if stat.st_mtime < oldest or total > _MOST_BYTES_OF_ALL:
+                if stat.st_mtime < oldest or total > _MAX_TOTAL_BYTES:
                     path.unlink(missing_ok=True)
 
     def _path(self, ending: str) -> Path:

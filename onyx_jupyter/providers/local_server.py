@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _START_TIMEOUT_S = 120.0
 _STOP_TIMEOUT_S = 3.0
-_DYING_S = 1.0
-_TAKE_UP_TIMEOUT_S = 5.0
+_EXIT_TIMEOUT_S = 1.0
+_RESTORE_TIMEOUT_S = 5.0
 _SAVE_TIMEOUT_S = 5.0
 _MODULE = "onyx_jupyter.providers.local_server_process"
 _MAX_THREADS = 8
@@ -59,7 +59,7 @@ class LocalServer:
         self._users = 0
         self._last_used = clock.monotonic()
         self._saved = SavedPrompt(saved_in, weights, clock) if saved_in else None
-        self._ahead = LocalPrefill()
+        self._prefill = LocalPrefill()
         self._prompts: deque[tuple[int, dict[str, Any]]] = deque(maxlen=_LAST_PROMPTS)
 
     @property
@@ -87,7 +87,7 @@ class LocalServer:
     def in_use(self) -> Iterator[None]:
         """Inside this context the process is not idle, and no prompt is read ahead."""
         self._users += 1
-        self._ahead.give_way()
+        self._prefill.interrupt_prefill()
         try:
             yield
         finally:
@@ -101,9 +101,9 @@ class LocalServer:
     async def prefill(self, body: dict[str, Any]) -> None:
         """Reads a prompt ahead unless the process is busy, starting it if needed. Raises: ModelError (unavailable)."""
         if not self.running:
-            await self._ahead.start(self._started())
+            await self._prefill.start(self._started())
         if not self.is_used:
-            await self._ahead.read(json.dumps(body["messages"]), self._read(body))
+            await self._prefill.read(json.dumps(body["messages"]), self._read(body))
 
     async def _started(self) -> None:
         self._users += 1  # keeps its file from being removed
@@ -141,12 +141,12 @@ class LocalServer:
             await asyncio.to_thread(importlib.import_module, "httpx")
             key = secrets.token_urlsafe(24)
             if self._saved is not None:
-                await _if_the_disk_allows(self._saved.prepare)
+                await _best_effort(self._saved.prepare)
             process = await asyncio.to_thread(self._spawn, key)
             try:
                 yield f"Loading {self._weights.name} ({self._weights.path.stat().st_size / 1e6:.0f} MB)…"
                 client = client_for(await self._address_of(process), key)
-                await self._take_up(client)
+                await self._restore_prompt(client)
             except BaseException:
                 await asyncio.shield(asyncio.to_thread(_end, process))
                 raise
@@ -156,13 +156,13 @@ class LocalServer:
 
     async def stop(self) -> None:
         """Ends the process, if there is one, after saving what it has read for the next start."""
-        await self._ahead.close()
+        await self._prefill.close()
         await self._save()
         await self._stop_process()
 
     async def _stop_process(self) -> None:
         self._prompts.clear()
-        self._ahead.forget()
+        self._prefill.forget()
         process, self._process = self._process, None
         client, self._client = self._client, None
         if client is not None:
@@ -183,7 +183,7 @@ class LocalServer:
     def _is_idle(self, idle_timeout_s: float) -> bool:
         return self._users == 0 and self._clock.monotonic() - self._last_used >= idle_timeout_s
 
-    async def _take_up(self, client: httpx.AsyncClient) -> None:
+    async def _restore_prompt(self, client: httpx.AsyncClient) -> None:
         """Loads what the last process saved; reading it again would take a thousand times as long."""
         if self._saved is None or not self._saved.is_ready:
             return
@@ -191,7 +191,7 @@ class LocalServer:
         if name is None:
             return
         try:
-            await _asked(client, "/slots/0?action=restore", {"filename": name}, _TAKE_UP_TIMEOUT_S)
+            await _asked(client, "/slots/0?action=restore", {"filename": name}, _RESTORE_TIMEOUT_S)
         finally:
             await asyncio.to_thread(self._saved.drop)
 
@@ -208,13 +208,13 @@ class LocalServer:
             if not await _asked(client, "/v1/chat/completions", body, _SAVE_TIMEOUT_S):
                 return
         if await _asked(client, "/slots/0?action=save", {"filename": saved.part_name}, _SAVE_TIMEOUT_S):
-            await _if_the_disk_allows(saved.keep)
+            await _best_effort(saved.keep)
 
-    async def broken_off(self) -> ModelError:
+    async def connection_error(self) -> ModelError:
         """The error for a broken connection; waits for a dying process, to report how it ended."""
         if self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                await asyncio.to_thread(self._process.wait, _DYING_S)
+                await asyncio.to_thread(self._process.wait, _EXIT_TIMEOUT_S)
         return self.crashed()
 
     def crashed(self) -> ModelError:
@@ -302,7 +302,7 @@ async def _asked(client: httpx.AsyncClient, path: str, body: dict[str, Any], tim
         return False
 
 
-async def _if_the_disk_allows(work: Callable[[], None]) -> None:
+async def _best_effort(work: Callable[[], None]) -> None:
     try:
         await asyncio.to_thread(work)
     except StorageError as error:

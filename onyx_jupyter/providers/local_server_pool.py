@@ -42,7 +42,7 @@ class LocalServerPool:
         """Ends every process that has been idle for too long; returns their files."""
         return [str(path) for path, server in self._servers.items() if await server.stop_if_idle(self._idle_timeout_s)]
 
-    async def let_go(self, path: Path) -> bool:
+    async def release(self, path: Path) -> bool:
         """Ends the process of this file, unless it is answering; returns whether the file is unused now."""
         server = self._servers.get(path)
         if server is None or not server.running:

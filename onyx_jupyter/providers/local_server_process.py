@@ -28,9 +28,9 @@ def main() -> None:
     try:
         server = _serve(options)
     except Exception as error:
-        _say(f"{FAILED}{error}")
+        _print(f"{FAILED}{error}")
         raise SystemExit(1) from error
-    _say(f"{READY}{server.listening_address}")
+    _print(f"{READY}{server.listening_address}")
     _end_with_parent(options["parent"])
 
 
@@ -84,7 +84,7 @@ def _end_with_parent(parent: int) -> None:
     os._exit(0)
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     sys.stdout.write(line.replace("\n", " ") + "\n")
     sys.stdout.flush()
 

@@ -27,7 +27,7 @@ def openai_messages(request: ModelRequest, *, pictures: bool = False) -> list[di
     made: list[dict[str, Any]] = [{"role": "system", "content": whole_text(request.system)}] if request.system else []
     names: dict[str, str] = {}
     waiting: list[dict[str, Any]] = []
-    for message in request.messages if pictures else map(in_words, request.messages):
+    for message in request.messages if pictures else map(replace_pictures, request.messages):
         if message.role != "tool" and waiting:
             made.append({"role": "user", "content": waiting})
             waiting = []
@@ -54,7 +54,7 @@ def openai_tools(tools: Sequence[ToolDefinition]) -> list[dict[str, Any]]:
     ]
 
 
-def in_words(message: Message) -> Message:
+def replace_pictures(message: Message) -> Message:
     """The message for a model that cannot see: a line replaces its pictures."""
     if not message.attachments:
         return message

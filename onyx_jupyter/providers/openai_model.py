@@ -10,9 +10,9 @@ from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.protocols import ModelEvent, ModelRequest
-from onyx_jupyter.providers.cache_marks import marked_messages, marked_tools, marks_in_parts, takes_marks
+from onyx_jupyter.providers.cache_marks import marked_messages, marked_tools, marks_in_parts, supports_cache_marks
 from onyx_jupyter.providers.chat_answer import ChatChunk, chat_events
-from onyx_jupyter.providers.continuation import FIELDS, Continuation, Way
+from onyx_jupyter.providers.continuation import FIELDS, Continuation, ContinuationMode
 from onyx_jupyter.providers.endpoint import Endpoint, EndpointModel
 from onyx_jupyter.providers.error_map import model_error
 from onyx_jupyter.providers.event_stream import HttpFailure
@@ -52,11 +52,11 @@ class OpenAIModel(EndpointModel):
         """One call. Closing or cancelling ends the HTTP stream at once. Raises: ModelError."""
         as_action = self.endpoint.json_actions and bool(request.tools)
         begun = request.guidance is not None and bool(request.guidance.begun)
-        way = await self._way() if begun else "not at all"
+        mode = await self._continuation_mode() if begun else "not at all"
         price = price_of(await price_table(), self.endpoint.litellm_name) if self.endpoint.priced else UNKNOWN
         async with AsyncExitStack() as stack:
             try:
-                chunks = await self._chunks(stack, self._body(request, way, as_action=as_action), price)
+                chunks = await self._chunks(stack, self._body(request, mode, as_action=as_action), price)
             except Exception as error:
                 if begun:
                     self._continuing.forget(self._address, self.endpoint.provider.model)
@@ -67,7 +67,7 @@ class OpenAIModel(EndpointModel):
                 as_action=as_action,
                 offered={tool.name for tool in request.tools},
                 habit=self.habit,
-                began_anew=begun and way == "not at all",
+                restarted=begun and mode == "not at all",
             )
             async for event in await stack.enter_async_context(aclosing(said)):
                 yield event
@@ -90,8 +90,8 @@ class OpenAIModel(EndpointModel):
     def _address(self) -> str:
         return self.endpoint.address
 
-    async def _way(self) -> Way:
-        return await self._continuing.way(self._address, self.endpoint.provider.model, self._text)
+    async def _continuation_mode(self) -> ContinuationMode:
+        return await self._continuing.mode(self._address, self.endpoint.provider.model, self._text)
 
     async def _text(self, body: Mapping[str, Any]) -> str:
         """The text of a whole answer. Raises: HttpFailure, httpx.HTTPError."""
@@ -99,7 +99,7 @@ class OpenAIModel(EndpointModel):
             chunks = await self._chunks(stack, {"model": self.endpoint.provider.model, "stream": True, **body})
             return "".join([chunk.text async for chunk in chunks])
 
-    def _body(self, request: ModelRequest, way: Way, *, as_action: bool) -> dict[str, Any]:
+    def _body(self, request: ModelRequest, mode: ContinuationMode, *, as_action: bool) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.endpoint.provider.model,
             "stream": True,
@@ -111,12 +111,15 @@ class OpenAIModel(EndpointModel):
             call = json_action_call(request)
             body |= {"messages": call.messages, "response_format": call.response_format}
         else:
-            messages, tools = openai_messages(request, pictures=self.sees(request)), openai_tools(request.tools)
-            if tools and takes_marks(self.endpoint.litellm_name):
+            messages, tools = (
+                openai_messages(request, pictures=self.accepts_pictures(request)),
+                openai_tools(request.tools),
+            )
+            if tools and supports_cache_marks(self.endpoint.litellm_name):
                 messages, tools = marks_in_parts(marked_messages(messages)), marked_tools(tools)
             body |= {"messages": messages, "tools": tools or None}
-        if request.guidance is not None and way != "not at all":
+        if request.guidance is not None and mode != "not at all":
             # A server that starts anew may write words first: a stop would then end the answer where its block begins.
             body["messages"] = [*body["messages"], {"role": "assistant", "content": request.guidance.begun}]
-            body |= {"stop": list(request.guidance.stop) or None, **FIELDS[way]}
+            body |= {"stop": list(request.guidance.stop) or None, **FIELDS[mode]}
         return {name: value for name, value in body.items() if value is not None}

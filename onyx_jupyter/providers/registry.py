@@ -82,9 +82,9 @@ class ProviderModels:
         elif isinstance(model, LiteLLMModel):
             await load_litellm()
 
-    async def let_go(self, path: Path) -> bool:
+    async def release(self, path: Path) -> bool:
         """Ends the process that has this file open, unless it is answering; returns whether the file is unused now."""
-        return await self._local_servers.let_go(path)
+        return await self._local_servers.release(path)
 
     async def close(self) -> None:
         """Ends the local models' processes and closes the connections."""

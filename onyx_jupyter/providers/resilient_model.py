@@ -17,7 +17,7 @@ from onyx_jupyter.protocols import (
     TextWasThinking,
     ThoughtDelta,
 )
-from onyx_jupyter.providers.answer_stream import closing, has_words
+from onyx_jupyter.providers.answer_stream import closing, has_answer_text
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
 from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy, is_outage
 
@@ -91,7 +91,7 @@ class ResilientModel:
             try:
                 async with closing(self._call(request)) as events:
                     async for event in events:
-                        shown = has_words(shown, event)
+                        shown = has_answer_text(shown, event)
                         yield event
                 return
             except ModelError as error:

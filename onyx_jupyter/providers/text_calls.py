@@ -30,9 +30,9 @@ class TextCalls:
         self._offered = offered
         self._heads = [f'{{"name":"{name}"' for name in offered]
         self._heads += [f'{{"{key}":{{' for key in _ARGUMENTS] + ['{"type":"function"'] if offered else []
-        self.begin_again()
+        self.reset()
 
-    def begin_again(self) -> None:
+    def reset(self) -> None:
         """Discards the input so far: it was not part of the answer."""
         self._pieces: list[str] = []
         self._head = ""

@@ -78,7 +78,7 @@ class ThoughtSplitter:
         if self._state == "thinking":
             yield from self._think(at_end=at_end)
         if self._state in ("unsure", "silent"):
-            yield from self._look_for_close(at_end=at_end)
+            yield from self._find_close(at_end=at_end)
         if self._state == "closed":
             self._held = self._held.lstrip()
             self._state = "answering" if self._held else "closed"
@@ -121,7 +121,7 @@ class ThoughtSplitter:
             self._has_thought, self._blanks = True, []
         self._blanks.append(thought[len(words) :])
 
-    def _look_for_close(self, *, at_end: bool) -> Iterator[ModelEvent]:
+    def _find_close(self, *, at_end: bool) -> Iterator[ModelEvent]:
         """No tag was opened: a closing one counts if it is outside of code and followed by a blank or the end."""
         while tag := _TAG.search(self._held):
             before, following = self._held[: tag.start()], self._held[tag.end() : tag.end() + 1]
@@ -164,20 +164,20 @@ class _Code:
     def __init__(self) -> None:
         self._in_fence = False
         self._begin = ""
-        self._ticks = 0
+        self._backticks = 0
 
     def read(self, text: str) -> None:
         *ended, last = text.split("\n")
         for part in ended:
             self._go_on(part)
             self._in_fence ^= self._begin.lstrip().startswith("```")
-            self._begin, self._ticks = "", 0
+            self._begin, self._backticks = "", 0
         self._go_on(last)
 
     @property
     def inside(self) -> bool:
-        return self._in_fence or self._ticks % 2 == 1
+        return self._in_fence or self._backticks % 2 == 1
 
     def _go_on(self, part: str) -> None:
         self._begin = (self._begin + part)[:_FENCE_CHARS]
-        self._ticks += part.count("`")
+        self._backticks += part.count("`")

@@ -30,7 +30,7 @@ _SPACE = re.compile(r"\s*")
 _LAST_SPACE = re.compile(r"\s(?=\S*\Z)")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _LONGEST_WORD = 24
-_LEAST_WEIGHT_OF_A_CHARACTER = 0.25
+_MIN_CHARACTER_WEIGHT = 0.25
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f")
 _LONGEST_CLUSTER = 32
 _PIECES_OF_A_RUN = 5  # of words without punctuation: small enough that a chunk can repeat the last one
@@ -93,7 +93,7 @@ def _next_word(text: str, position: int) -> int:
 
 def _word_pieces(text: str, start: int, end: int, max_tokens: int) -> Iterator[tuple[int, int]]:
     """Cuts between words, and within a word that is too long by itself."""
-    longest = int(max_tokens / _LEAST_WEIGHT_OF_A_CHARACTER) + 1
+    longest = int(max_tokens / _MIN_CHARACTER_WEIGHT) + 1
     while start < end:
         stop = start + _fitting(text[start : min(end, start + longest)], max_tokens)
         if stop < end:

@@ -17,7 +17,7 @@ HEADING_SEPARATOR = " › "
 CONTEXT_SEPARATOR = " · "
 _WORD = re.compile(r"\w")
 _RULES = 2  # incremented whenever the same text and size yield other chunks
-_MOST_CONTEXT_CHARS = 300
+_MAX_CONTEXT_CHARS = 300
 # `%B` would depend on the machine's locale.
 _MONTHS = (
     "January",
@@ -85,11 +85,11 @@ def chunk_children(
 
 def passage_context(title: str = "", headings: Sequence[str] = (), day: date | None = None) -> str:
     """What a passage needs to be understood: the day, the title, the headings."""
-    parts = [day_words(day) if day else "", title, HEADING_SEPARATOR.join(headings)]
-    return CONTEXT_SEPARATOR.join(part for part in parts if part)[:_MOST_CONTEXT_CHARS]
+    parts = [format_day(day) if day else "", title, HEADING_SEPARATOR.join(headings)]
+    return CONTEXT_SEPARATOR.join(part for part in parts if part)[:_MAX_CONTEXT_CHARS]
 
 
-def day_words(day: date) -> str:
+def format_day(day: date) -> str:
     """The day as written in file names and as a user writes it."""
     return f"{day.isoformat()}, {day.day} {_MONTHS[day.month - 1]} {day.year}"
 
@@ -199,7 +199,7 @@ class _Cut:
             self._line(start),
             self._line(max(start, end - 1)),
             HEADING_SEPARATOR.join(headings),
-            context[:_MOST_CONTEXT_CHARS],
+            context[:_MAX_CONTEXT_CHARS],
             parent=parent,
         )
 

@@ -10,7 +10,7 @@ from onyx_jupyter.protocols.retrieval import Chunk
 from onyx_jupyter.retrieval.chunking import NOTE_SIZE, ChunkSize, chunk_markdown, passage_context
 
 _TURNS_BEFORE = 2
-_MOST_CHARS_OF_A_TURN_BEFORE = 400
+_MAX_PREVIOUS_TURN_CHARS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def chunk_turns(
         if not turn.text.strip():
             continue
         text = f"{turn.speaker}: {turn.text.strip()}" if turn.speaker else turn.text.strip()
-        before = "\n".join(one[-_MOST_CHARS_OF_A_TURN_BEFORE:] for one in said[-_TURNS_BEFORE:])
+        before = "\n".join(one[-_MAX_PREVIOUS_TURN_CHARS:] for one in said[-_TURNS_BEFORE:])
         chunks += [
             replace(one, start_line=turn.line, end_line=turn.line, context=context, before=before)
             for one in chunk_markdown(text, size=size)

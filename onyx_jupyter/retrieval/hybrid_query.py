@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.errors import EmbeddingError, IndexUnavailable
 from onyx_jupyter.protocols.retrieval import Candidate, EmbedderIdentity, SearchFilter
-from onyx_jupyter.retrieval.snippet import telling_words
+from onyx_jupyter.retrieval.snippet import significant_words
 from onyx_jupyter.storage.index_rows import candidate, searched_words, stored_text
 from onyx_jupyter.storage.table_view import NewestView, TableView
 
@@ -60,7 +60,7 @@ class HybridQuery:
         self._vectors = vectors
         self._views = views
         self._identity: EmbedderIdentity | None = None  # the embedder whose vectors served at the last check
-        self._has_looked = False
+        self._has_embedded = False
 
     async def search(self, query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
         """Candidates, and why a leg is missing, if one is. Raises: IndexUnavailable if both are."""
@@ -91,7 +91,7 @@ class HybridQuery:
         return await matching, meaning
 
     def _matching(self, query: str, count: int, only: SearchFilter) -> _ByWords:
-        words = stored_text(searched_words(telling_words(query[:_QUERY_CHARS])))
+        words = stored_text(searched_words(significant_words(query[:_QUERY_CHARS])))
 
         def work(table: LanceTable, state: TableState) -> _ByWords:
             view = self._view(table, state)
@@ -106,9 +106,9 @@ class HybridQuery:
     async def _meaning(self, query: str) -> _Meaning:
         identity = self._identity
         try:
-            if not self._has_looked:
+            if not self._has_embedded:
                 identity = self._identity = (await asyncio.to_thread(self._collection.state)).serving.identity
-                self._has_looked = True
+                self._has_embedded = True
             if identity is None:
                 return _Meaning(None, note=f"Only keywords were searched. {self._vectors.why_none()}")
             return _Meaning(identity, await self._vectors.of_query(query, identity))

@@ -38,8 +38,8 @@ STEADY_S = 60.0
 _START_S = 600.0
 # After this long without a search, the index's memory is released; the embedded embedder unloads by then, too.
 REST_S = 600.0
-_LOOK_S = 5.0
-_AGAIN_S = 60.0
+_CHECK_S = 5.0
+_RETRY_S = 60.0
 _FRAGMENTS = 20
 # The current one, and one that tidying leaves behind.
 _VERSIONS = 2
@@ -88,14 +88,14 @@ class IndexMaintenance:
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
-        self._hurry = asyncio.Event()
+        self._urgent = asyncio.Event()
         self._writes = 0
         self._tidied = -1  # left from before the start
         self._scanned = (-1, float("-inf"))
         self._clean_at: float | None = None
         self._postponed = 0
         self._again = False
-        self._looked_at = float("-inf")
+        self._checked_at = float("-inf")
         self._searched_at: float | None = None
         self._failed_at = float("-inf")
         self._failure: str | None = None
@@ -117,23 +117,23 @@ class IndexMaintenance:
         self._writes += 1
         self._wake()
 
-    def looked(self) -> None:
+    def on_search(self) -> None:
         """Call after a search: the embedder may have changed or be back, and memory has to be released later."""
         self._searched_at = _now()
         self._wake_in(self._times.rest_s)
-        if _now() - self._looked_at >= _LOOK_S:
+        if _now() - self._checked_at >= _CHECK_S:
             self._wake()
 
     async def settled(self) -> None:
         """Does all pending work at once, without waiting for a quiet moment."""
         self._failed_at = float("-inf")
         self._wake()
-        self._hurry.set()
+        self._urgent.set()
         try:
             while self._task is not None and not self._task.done():
                 await asyncio.wait([self._task])
         finally:
-            self._hurry.clear()
+            self._urgent.clear()
 
     async def close(self) -> None:
         """Ends the task; no new one starts."""
@@ -169,7 +169,7 @@ class IndexMaintenance:
     async def _run(self) -> None:
         while self._again:
             self._again = False
-            self._looked_at = _now()
+            self._checked_at = _now()
             try:
                 well = await self._with_vectors()
                 await self._tidy()
@@ -180,7 +180,7 @@ class IndexMaintenance:
             except Exception:
                 _log.exception("Index maintenance failed.")
                 self._failed_at = _now()
-                self._wake_in(_AGAIN_S)
+                self._wake_in(_RETRY_S)
             finally:
                 self._progress = None
             await self._rest()
@@ -194,12 +194,12 @@ class IndexMaintenance:
             self._wake_in(left_s)
             return
         self._searched_at = None
-        await asyncio.to_thread(self._views.let_go)
+        await asyncio.to_thread(self._views.release)
 
     async def _with_vectors(self) -> bool:
         """Whether the embedder worked; a failing one doesn't block tidying."""
         try:
-            await self._change_over()
+            await self._switch_embedder()
             await self._fill()
         except EmbeddingError as error:
             self._failed_at = _now()
@@ -211,17 +211,17 @@ class IndexMaintenance:
         if self._failure != str(error):
             _log.warning("The index could not be updated; trying again later: %s", error)
         self._failure = str(error)
-        self._wake_in(_AGAIN_S)
+        self._wake_in(_RETRY_S)
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._hurry.wait()
+                await self._urgent.wait()
 
     def _may_embed(self) -> bool:
-        return _now() - self._failed_at >= _AGAIN_S
+        return _now() - self._failed_at >= _RETRY_S
 
-    async def _change_over(self) -> None:
+    async def _switch_embedder(self) -> None:
         """Changes over to the current embedder if the serving table has another one's vectors or none."""
         identity = await self._vectors.current()
         serving = (await asyncio.to_thread(self._collection.state)).serving.identity
@@ -232,11 +232,11 @@ class IndexMaintenance:
             return
         wait_s = 0.0 if serving is None else await self._wait_s(identity, serving)
         if wait_s > 0 or not self._may_embed():
-            self._wake_in(min(wait_s or _AGAIN_S, _AGAIN_S))
+            self._wake_in(min(wait_s or _RETRY_S, _RETRY_S))
             return
         async with self._alone() as lock:
             if lock is None:
-                self._wake_in(_AGAIN_S)
+                self._wake_in(_RETRY_S)
             elif await self._following.make(identity, lock):
                 self._has_served_mine, self.waits_for = True, None
                 await asyncio.to_thread(self._history.changed)
@@ -247,7 +247,7 @@ class IndexMaintenance:
             may_be_late = not self._has_served_mine and await self._vectors.can_be_made(serving)
             self.waits_for = identity
             self._waits_until = _now() + (_START_S if may_be_late else self._times.steady_s)
-        if self._hurry.is_set():
+        if self._urgent.is_set():
             return 0.0
         return max(self._waits_until - _now(), await asyncio.to_thread(self._history.wait_s))
 
@@ -265,7 +265,7 @@ class IndexMaintenance:
         )
         self._missing = len(ids)
         if ids and not (self._may_embed() and await self._vectors.current() == identity):
-            self._wake_in(_AGAIN_S)
+            self._wake_in(_RETRY_S)
             return
         for start in range(0, len(ids), _FILLED_ROWS):
             where = among("id", ids[start : start + _FILLED_ROWS])
@@ -282,13 +282,13 @@ class IndexMaintenance:
         writes, cleans = self._writes, self._clean_at is not None and _now() >= self._clean_at
         if writes != self._tidied:
             await self._pause(self._times.idle_s)
-            if writes != self._writes and not self._hurry.is_set() and self._postponed < _POSTPONED:
+            if writes != self._writes and not self._urgent.is_set() and self._postponed < _POSTPONED:
                 self._postponed += 1
                 return
         elif not cleans:
             self._wake_for_cleaning()
             return
-        most, kept_s = 0 if self._hurry.is_set() else _ROWS_BEHIND, self._times.kept_s
+        most, kept_s = 0 if self._urgent.is_set() else _ROWS_BEHIND, self._times.kept_s
         left = await self._write(lambda table, _: _tidied(table, most, kept_s, cleans=cleans))
         self._postponed, self._tidied = 0, writes
         if cleans or self._clean_at is None:
@@ -307,7 +307,7 @@ class IndexMaintenance:
         if await asyncio.to_thread(self._collection.read, self._without_vector_index) is not None:
             async with self._alone() as lock:
                 if lock is None:
-                    self._wake_in(_AGAIN_S)
+                    self._wake_in(_RETRY_S)
                 elif table := await asyncio.to_thread(self._collection.read, self._without_vector_index):
                     await index_vectors(table, lock)
         self._scanned = scanned
@@ -318,7 +318,7 @@ class IndexMaintenance:
     def _is_worth_a_scan(self) -> bool:
         """Reading all rows slows down searches: only after a write, and now and then for other servers' writes."""
         writes, at = self._scanned
-        return writes != self._writes or self._hurry.is_set() or _now() - at >= _AGAIN_S
+        return writes != self._writes or self._urgent.is_set() or _now() - at >= _RETRY_S
 
     async def _write(self, work: Callable[[LanceTable, TableState], T]) -> T:
         return await self._writer.run(lambda: self._collection.write(work))
@@ -330,7 +330,7 @@ class IndexMaintenance:
         try:
             yield lock if await asyncio.to_thread(lock.take) else None
         finally:
-            await asyncio.to_thread(lock.give_back)
+            await asyncio.to_thread(lock.release_lock)
 
     def _progressed(self, words: str) -> None:
         self._progress = words

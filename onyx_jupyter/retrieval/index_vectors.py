@@ -56,7 +56,7 @@ class IndexVectors:
                 assert identity is not None
                 readable = [_readable(texts[place]) for place in batch]
                 vectors = await self._embeddings.embed(readable, "passage", identity=identity)
-                sound = _sound(vectors, len(batch), identity)
+                sound = _valid_rows(vectors, len(batch), identity)
             except EmbeddingError as error:
                 self._failed(error)
                 return made
@@ -82,7 +82,7 @@ class IndexVectors:
                 vectors = await self._embeddings.embed([_readable(query)], "query", identity=identity)
         except TimeoutError as error:
             raise EmbeddingError(f"{_name(identity)} did not answer within {QUERY_S:g} s.") from error
-        if not _sound(vectors, 1, identity)[0]:
+        if not _valid_rows(vectors, 1, identity)[0]:
             raise EmbeddingError(f"{_name(identity)} returned an embedding that is not numbers.")
         vector: Vectors = vectors[0]
         return vector
@@ -93,7 +93,7 @@ class IndexVectors:
         self.problem = str(error)
 
 
-def _sound(vectors: Vectors, count: int, identity: EmbedderIdentity) -> Sequence[bool]:
+def _valid_rows(vectors: Vectors, count: int, identity: EmbedderIdentity) -> Sequence[bool]:
     """Which rows are usable vectors. Raises: EmbeddingError unless there is one row per text, of that dimension."""
     import numpy as np
 

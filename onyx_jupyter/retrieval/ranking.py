@@ -90,7 +90,7 @@ def maximal_marginal_relevance(
     return taken
 
 
-def likenesses(candidates: Sequence[Candidate]) -> list[list[float]]:
+def pairwise_similarity(candidates: Sequence[Candidate]) -> list[list[float]]:
     """The pairwise similarities: the cosine if both have a vector, else the share of words in common."""
     import numpy as np  # loaded with the index, never before
 

@@ -9,8 +9,8 @@ from datetime import date
 from onyx_jupyter.protocols.retrieval import Candidate, Chunk
 from onyx_jupyter.retrieval.passages import without_repeats
 from onyx_jupyter.retrieval.ranking import (
-    likenesses,
     maximal_marginal_relevance,
+    pairwise_similarity,
     recency,
     reciprocal_ranks,
     similarity_score,
@@ -75,7 +75,7 @@ def select(
     kept = kept[: limit * CANDIDATES_A_RESULT]
     places = maximal_marginal_relevance(
         [one.score for one in kept],
-        likenesses([one.candidate for one in kept]),
+        pairwise_similarity([one.candidate for one in kept]),
         limit,
         relevance_share=settings.mmr_lambda,
     )

@@ -22,7 +22,7 @@ you your
 _COMMON = frozenset(_COMMON_WORDS.split())
 
 
-def telling_words(query: str) -> str:
+def significant_words(query: str) -> str:
     """The query without common words; the whole query if it has no others."""
     words = _WORD.findall(query)
     return " ".join(word for word in words if word.lower() not in _COMMON) or query
@@ -31,7 +31,7 @@ def telling_words(query: str) -> str:
 def query_stems(query: str) -> Sequence[str]:
     """Stems of the query's words, so that other forms match too; character pairs for scripts without spaces."""
     stems: list[str] = []
-    for word in _WORD.findall(_folded(telling_words(query))):
+    for word in _WORD.findall(_folded(significant_words(query))):
         if _UNSPACED.search(word) and len(word) > 2:
             stems += [word[place : place + 2] for place in range(len(word) - 1)]
         else:

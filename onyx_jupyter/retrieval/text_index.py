@@ -69,7 +69,7 @@ class LanceTextIndex:
         self._history = IndexHistory(folder, collection, clock or SystemClock())
         self._writer = SerialExecutor(f"onyx index {collection}")
         times = MaintenanceTimes(idle_s, steady_s, kept_s, rest_s)
-        self._upkeep = IndexMaintenance(self._collection, self._vectors, self._history, self._writer, views, times)
+        self._maintenance = IndexMaintenance(self._collection, self._vectors, self._history, self._writer, views, times)
         self._beginning = asyncio.Lock()
         self._has_begun = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -96,7 +96,7 @@ class LanceTextIndex:
         await self._begin()
         for group in _groups(sources):
             await self._put_together(group)
-        self._upkeep.wrote()
+        self._maintenance.wrote()
 
     async def remove(self, names: Sequence[tuple[str, str]]) -> None:
         """Removes sources. Raises: IndexUnavailable."""
@@ -104,7 +104,7 @@ class LanceTextIndex:
             return
         gone = among("source", [source_key(agent, path) for agent, path in names])
         await self._writer.run(lambda: self._collection.write(lambda table, _: table.delete(gone)))
-        self._upkeep.wrote()
+        self._maintenance.wrote()
 
     async def candidates(self, query: str, count: int, only: SearchFilter) -> tuple[Sequence[Candidate], str | None]:
         """At most `count` per leg; every candidate with a vector has its similarity, whichever leg found it.
@@ -118,8 +118,8 @@ class LanceTextIndex:
         try:
             candidates, note = await self._legs.search(query, count, only)
         finally:
-            self._upkeep.looked()  # what was loaded has to be released later, even after an error
-        return candidates, " ".join(part for part in (note, self._upkeep.note) if part) or None
+            self._maintenance.on_search()  # what was loaded has to be released later, even after an error
+        return candidates, " ".join(part for part in (note, self._maintenance.note) if part) or None
 
     async def count(self) -> int:
         """The number of chunks, at least one per source. Raises: IndexUnavailable."""
@@ -130,11 +130,11 @@ class LanceTextIndex:
     async def settled(self) -> None:
         """Returns when no background work is left, without waiting for a quiet moment to do it."""
         await self._begin()
-        await self._upkeep.settled()
+        await self._maintenance.settled()
 
     async def close(self) -> None:
         """Stops the background work; unfinished work continues next time."""
-        await self._upkeep.close()
+        await self._maintenance.close()
 
     async def _has_table(self) -> bool:
         """Finding the embedder takes seconds, and is needed only to create a table."""

@@ -12,7 +12,7 @@ from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.human_requests.grants import Grant
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.security.audit import AuditLog
-from onyx_jupyter.security.secret_redactor import off_the_loop
+from onyx_jupyter.security.secret_redactor import redact_off_loop
 
 log = logging.getLogger(__name__)
 KEPT_CHARS = 2000
@@ -111,7 +111,7 @@ class AuditTrail:
         """For facts of any size. Writes even if cancelled. Raises: StorageError."""
 
         async def write() -> None:
-            await self._audit.write(event, await off_the_loop(self._clean, facts))
+            await self._audit.write(event, await redact_off_loop(self._clean, facts))
 
         writing = asyncio.ensure_future(write())
         try:

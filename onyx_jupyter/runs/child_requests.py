@@ -46,7 +46,7 @@ class ChildRequests:
             if places[0][1].call_id.startswith(f"{run_id}:"):
                 del self._open[asked_id]
 
-    def heard(self, session_key: str) -> Sequence[Asked]:
+    def open_requests(self, session_key: str) -> Sequence[Asked]:
         """What is asked in that session and not answered yet, oldest first."""
         return [event for places in self._open.values() for place, event in places if place == session_key]
 

@@ -17,7 +17,7 @@ from onyx_jupyter.events import (
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.sessions.attachments import as_shown
 from onyx_jupyter.sessions.entry import Entry
-from onyx_jupyter.sessions.older_results import with_words
+from onyx_jupyter.sessions.older_results import with_current_form
 from onyx_jupyter.sessions.run_order import joined_ids
 
 
@@ -44,7 +44,7 @@ def earlier_events(entries: Sequence[Entry], run_id: str) -> Iterator[RunEvent]:
             yield ChatNote(run_id, str(entry.meta.get("note")), entry.content, data if isinstance(data, dict) else None)
         elif entry.role == "tool" and entry.tool_call_id in calls:
             call = calls[entry.tool_call_id]
-            said = with_words(entry, call)
+            said = with_current_form(entry, call)
             label, status = said.meta.get("label"), entry.meta.get("status")
             yield ToolStarted(run_id, call.id, call.name, dict(call.arguments), label)
             ok, attachments = bool(entry.meta.get("ok")), entry.attachments or None

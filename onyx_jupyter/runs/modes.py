@@ -42,7 +42,7 @@ class RunMode:
         strictest = min((mode_of(message.meta) for message in messages), key=STRICTEST_FIRST.index)
         self._own: Mode = ceiling.mode(strictest) if ceiling else strictest
         self._above: RunMode | None = None
-        self._told: Mode = self.current
+        self._announced: Mode = self.current
 
     @property
     def current(self) -> Mode:
@@ -52,7 +52,7 @@ class RunMode:
     def stay_within(self, above: RunMode) -> None:
         """From now on never freer than `above`, even when that changes."""
         self._above = above
-        self._told = self.current
+        self._announced = self.current
 
     def take(self, message: Entry) -> None:
         """Counts at once, before the message has joined: nothing that it forbids runs after this."""
@@ -60,8 +60,8 @@ class RunMode:
 
     def notice(self, joined: Sequence[Entry]) -> str | None:
         """What to tell the user when these messages join: that the mode has changed, or could not."""
-        if self.current != self._told:
-            self._told = self.current
+        if self.current != self._announced:
+            self._announced = self.current
             return _FROM_HERE[self.current]
         wished = mode_of(joined[-1].meta)
         if wished == self.current:
@@ -139,4 +139,6 @@ def _with_tools(message: Message, tools: Sequence[ToolDefinition]) -> Message:
     if not tools:
         return message
     short = (replace(tool, description=tool.description.partition(". ")[0]) for tool in tools)
-    return replace(message, content="\n".join([message.content, "", _FOR_THIS, *(tool.in_one_line for tool in short)]))
+    return replace(
+        message, content="\n".join([message.content, "", _FOR_THIS, *(tool.one_line_signature for tool in short)])
+    )

@@ -51,7 +51,7 @@ class Prefill:
         self._runs = runs
         self._transcript_of = transcript_of
         self._newest: Draft | None = None
-        self._looking: asyncio.Task[None] | None = None
+        self._draft_task: asyncio.Task[None] | None = None
         self._wanted: list[ModelRequest] = []
         self._reading: asyncio.Task[None] | None = None
 
@@ -60,17 +60,17 @@ class Prefill:
         if not self._around.settings().config.local.read_ahead:
             return
         self._newest = draft
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(self._look(), name="onyx looking ahead")
+        if self._draft_task is None or self._draft_task.done():
+            self._draft_task = asyncio.create_task(self._process_drafts(), name="onyx looking ahead")
 
     async def close(self) -> None:
         """Cancels everything in progress."""
-        tasks = [task for task in (self._reading, self._looking) if task is not None]
+        tasks = [task for task in (self._reading, self._draft_task) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _look(self) -> None:
+    async def _process_drafts(self) -> None:
         while self._newest is not None:
             draft, self._newest = self._newest, None
             try:
@@ -91,7 +91,7 @@ class Prefill:
         chosen = draft.model or (summary.model if summary else None)
         model_id = chosen or around.model_of(parts.config)
         wished = summary.tool_mode if summary else None
-        if not self._runs.model_choice.acts_in_cells(settings.config, model_id, wished):
+        if not self._runs.model_choice.uses_cell_mode(settings.config, model_id, wished):
             return
         model = around.models().open(model_id)
         if not isinstance(model, Prefills):
@@ -127,7 +127,7 @@ class Prefill:
         messages = [*(transcript.conversation("") if transcript else ()), Message("user", draft.text)]
         processors = Processors(around.processors(settings))
         await processors.begin(RunSoFar(ToolRegistry([]), (), Usage()))
-        request = ModelRequest(await prompt.build(_tell_nobody), messages)
+        request = ModelRequest(await prompt.build(_ignore_note), messages)
         return await model.beginnings(await processors.before_model(request))
 
     def _as_sent(self, draft: Draft) -> Entry:
@@ -143,5 +143,5 @@ async def _read(model: Prefills, requests: Sequence[ModelRequest]) -> None:
         await model.prefill(request)
 
 
-async def _tell_nobody(kind: str, message: str, data: object) -> None:
+async def _ignore_note(kind: str, message: str, data: object) -> None:
     """Ignores notes: they are shown when the message is sent."""

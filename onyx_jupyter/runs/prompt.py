@@ -15,7 +15,7 @@ from onyx_jupyter.agents.agents import AgentParts
 from onyx_jupyter.memory.bootstrap import MAX_BOOTSTRAP_CHARS, MAX_BOOTSTRAP_FILE_CHARS, within_cap
 from onyx_jupyter.memory.fact_store import CONTEXT_TOKENS, FactStore
 from onyx_jupyter.memory.facts import CONTEXT_FACTS
-from onyx_jupyter.memory.templates import written_since
+from onyx_jupyter.memory.templates import non_template_lines
 from onyx_jupyter.project.instructions import Instructions
 from onyx_jupyter.protocols import BootstrapFile, Model
 from onyx_jupyter.runs.modes import RunTools
@@ -60,7 +60,7 @@ class RunPrompt:
         room = _TINY_ROOM if self._model.tiny else _LIGHT_ROOM if self._model.light else _ROOM
         facts = PromptFacts(
             agent_name=self._parts.config.name,
-            files=await asyncio.to_thread(self._own_words, texts) if self._model.light else texts,
+            files=await asyncio.to_thread(self._without_templates, texts) if self._model.light else texts,
             tools=self._tools.offered,
             skills=self._skills,
             only_reads=self._tools.mode == "ask",
@@ -72,7 +72,7 @@ class RunPrompt:
         if self._model.light:
             return build_tiny_prompt(facts) if self._model.tiny else build_light_prompt(facts)
         shown = [*files, project] if project else files
-        await self._tell_of_cuts([file for file in shown if file.left_out], note)
+        await self._notify_truncations([file for file in shown if file.left_out], note)
         return build_prompt(facts)
 
     async def _projects_text(self, own: Sequence[BootstrapFile]) -> BootstrapFile | None:
@@ -84,19 +84,19 @@ class RunPrompt:
         room = max(0, MAX_BOOTSTRAP_CHARS - sum(len(file.text) for file in own))
         return within_cap(PROJECT_LABEL, found.text, min(room, MAX_BOOTSTRAP_FILE_CHARS)) if found else None
 
-    def _own_words(self, texts: Mapping[str, str]) -> Mapping[str, str]:
+    def _without_templates(self, texts: Mapping[str, str]) -> Mapping[str, str]:
         """The files without their template text: a small model takes a form to fill in for something to talk about."""
-        return {name: written_since(self._parts.templates / name, text) for name, text in texts.items()}
+        return {name: non_template_lines(self._parts.templates / name, text) for name, text in texts.items()}
 
-    async def _tell_of_cuts(self, cut: Sequence[BootstrapFile], note: Note) -> None:
+    async def _notify_truncations(self, cut: Sequence[BootstrapFile], note: Note) -> None:
         """Notifies once per session and file, and again when the file has grown or shrunk by a thousand characters."""
         for file in cut:
             data = {"file": file.name, "thousands": file.size // 1000}
             if self._transcript is None or not self._transcript.has_note(OVER_CAP, data):
-                await note(OVER_CAP, _in_words(file), data)
+                await note(OVER_CAP, _describe_truncation(file), data)
 
 
-def _in_words(file: BootstrapFile) -> str:
+def _describe_truncation(file: BootstrapFile) -> str:
     shown = file.size - file.left_out
     how_much = f"only its first {shown:,} characters" if shown else "nothing of it"
     return (

@@ -25,7 +25,7 @@ from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.runs.runs import Runs
 from onyx_jupyter.sessions.conversation import open_approvals, open_questions
 from onyx_jupyter.sessions.entry import Entry
-from onyx_jupyter.sessions.partial_answer import rescued_text
+from onyx_jupyter.sessions.partial_answer import recovered_texts
 from onyx_jupyter.sessions.run_order import (
     placed,
     stranded_messages,
@@ -37,7 +37,7 @@ from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
 log = logging.getLogger(__name__)
-ASKED_AGAIN_S = 5.0
+RETRY_APPROVAL_S = 5.0
 
 CUT_OFF = ToolResult(
     "The server stopped during this call. It may be partly done; check before you repeat it.",
@@ -45,7 +45,7 @@ CUT_OFF = ToolResult(
     origin="own",
 )
 TOO_LATE = ToolResult("Denied: nobody answered in time.", ok=False, origin="own")
-WAITED_FOR_BY_NOBODY = ToolResult("Not done: the run waiting for this one was interrupted.", ok=False, origin="own")
+ORPHANED = ToolResult("Not done: the run waiting for this one was interrupted.", ok=False, origin="own")
 NO_ANSWER = ToolResult(SILENCE, ok=False, origin="own")
 
 Waiting = ApprovalRequested | QuestionAsked
@@ -90,7 +90,7 @@ async def _recover_session(
     transcript.lock()
     try:
         await transcript.load()
-        rescued = await asyncio.to_thread(rescued_text, transcript.partial_path)
+        rescued = await asyncio.to_thread(recovered_texts, transcript.partial_path)
         not_begun = {message.run_id for message in waiting_messages(transcript.entries)}
         begun = [run_id for run_id in unfinished_runs(transcript.entries) if run_id not in not_begun]
         requests = [await _recover_run(transcript, run_id, rescued, audit, clock) for run_id in begun]
@@ -100,20 +100,20 @@ async def _recover_session(
             await transcript.append("system", "", facts)
         for request in requests:
             if request is not None:
-                await _ask_again(request, transcript, runs, approvals, questions)
+                await _reopen_request(request, transcript, runs, approvals, questions)
         for message in waiting_messages(transcript.entries):
             runs.resume(transcript, message)
     finally:
         transcript.unlock()
 
 
-async def _ask_again(
+async def _reopen_request(
     request: Waiting, transcript: SessionTranscript, runs: Runs, approvals: ApprovalBroker, questions: Questions
 ) -> None:
     asked = approvals.restore(request) if isinstance(request, ApprovalRequested) else questions.restore(request)
     runs.resume(transcript, _message_of(request.run_id, transcript))
     with contextlib.suppress(TimeoutError):  # a client that reconnects asks for the open approvals first
-        await asyncio.wait_for(asked.wait(), ASKED_AGAIN_S)
+        await asyncio.wait_for(asked.wait(), RETRY_APPROVAL_S)
 
 
 async def _recover_run(
@@ -163,7 +163,7 @@ async def _close_question(
         facts |= {"outcome": outcome, "by": by}
         result, status = NO_ANSWER, "failed"
     if steered or is_child:
-        result, status = SKIPPED if steered else WAITED_FOR_BY_NOBODY, "skipped"
+        result, status = SKIPPED if steered else ORPHANED, "skipped"
     await transcript.append("system", "", {"runId": run_id, **facts})
     await transcript.append_result(run_id, call, result, {"status": status})
     await audit.tool_run(key, run_id, call, status, {})

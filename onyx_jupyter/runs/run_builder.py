@@ -15,7 +15,7 @@ from onyx_jupyter.agents.agents import AgentParts
 from onyx_jupyter.agents.model_choice import ModelChoice
 from onyx_jupyter.agents.settings import Settings
 from onyx_jupyter.cell_mode.model import CellModel
-from onyx_jupyter.context.attachments import know_sent
+from onyx_jupyter.context.attachments import mark_sent_as_seen
 from onyx_jupyter.context.cell_context import CellContext, skill_facts
 from onyx_jupyter.context.waiting_kernel import asking_notebook
 from onyx_jupyter.events import RunEvent, ToolProgress
@@ -49,7 +49,7 @@ from onyx_jupyter.sessions.run_order import begun_runs
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.toolsets.context import ToolContext
 
-MAX_SIGHTS = 100
+MAX_SEEN_CELLS = 100
 
 
 class RunBuilder:
@@ -83,9 +83,9 @@ class RunBuilder:
         parts = around.agent(summary.agent_id)
         settings = around.settings()
         skills = await around.skills(parts)
-        seen_cells = self._sights_of(transcript.session_key)
-        know_sent(seen_cells, message, parts.paths)
-        inbox.on_join = lambda joined: know_sent(seen_cells, joined, parts.paths)
+        seen_cells = self._seen_cells_of(transcript.session_key)
+        mark_sent_as_seen(seen_cells, message, parts.paths)
+        inbox.on_join = lambda joined: mark_sent_as_seen(seen_cells, joined, parts.paths)
         gathered = await around.tools(parts, skills.toolset)
         tools = RunTools(gathered, inbox.mode, settings.config.security.auto, lambda: model)
 
@@ -113,7 +113,7 @@ class RunBuilder:
 
         model = self.model_choice.open(around.models(), settings.config, parts.config, summary.model, request_for)
         model_id = summary.model or around.model_of(parts.config)
-        if self.model_choice.acts_in_cells(settings.config, model_id, chosen_tool_mode(message)):
+        if self.model_choice.uses_cell_mode(settings.config, model_id, chosen_tool_mode(message)):
             author = Author(parts.config.id, transcript.session_key, run_id)
             notebook = CellContext(
                 message,
@@ -189,7 +189,7 @@ class RunBuilder:
             ),
             kernels=self._around.kernels,
             knowledge=self._around.knowledge,
-            seen_cells=self._sights_of(transcript.session_key),
+            seen_cells=self._seen_cells_of(transcript.session_key),
             open_notebooks=self._around.open_notebooks,
             show_notebook=self._around.show_notebook,
             notebook_in_front=notebook_in_front(message),
@@ -208,9 +208,9 @@ class RunBuilder:
             facts=self._around.facts(parts),
         )
 
-    def _sights_of(self, session_key: str) -> SeenCells:
+    def _seen_cells_of(self, session_key: str) -> SeenCells:
         """The cells that the session's model has seen; kept for the most recently used sessions."""
         seen_cells = self._seen_cells[session_key] = self._seen_cells.pop(session_key, SeenCells())
-        if len(self._seen_cells) > MAX_SIGHTS:
+        if len(self._seen_cells) > MAX_SEEN_CELLS:
             del self._seen_cells[next(iter(self._seen_cells))]
         return seen_cells

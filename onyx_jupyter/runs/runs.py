@@ -19,7 +19,7 @@ from onyx_jupyter.runs.modes import RunMode
 from onyx_jupyter.runs.run_builder import RunBuilder
 from onyx_jupyter.runs.services import RunServices
 from onyx_jupyter.runs.session_queue import SessionQueue
-from onyx_jupyter.runs.shielded_write import even_if_cancelled
+from onyx_jupyter.runs.shielded_write import finish_despite_cancel
 from onyx_jupyter.runs.steering_inbox import SteeringInbox
 from onyx_jupyter.runs.streams import SessionStreams
 from onyx_jupyter.runs.tree import RunTree
@@ -73,7 +73,7 @@ class Runs:
         if session_key not in self._queues:
             return "idle"
         asked = self._approvals.pending(session_key) or self._questions.pending(session_key)
-        waits = asked or self._streams.heard(session_key)
+        waits = asked or self._streams.open_requests(session_key)
         return "waiting" if waits else "running"
 
     def is_under_way(self, run_id: str) -> bool:
@@ -118,7 +118,7 @@ class Runs:
 
             run_id = self._around.ids.new()
             writing = transcript.append_user(run_id, text, {**meta, "queued": True} if has_to_wait else meta)
-            await even_if_cancelled(writing, queue_it)
+            await finish_despite_cancel(writing, queue_it)
         return Sent(run_id, "started" if not has_to_wait else "interrupt" if interrupts else "followup")
 
     def resume(self, transcript: SessionTranscript, message: Entry) -> None:
@@ -133,7 +133,7 @@ class Runs:
             if queue.take_waiting(run_id):
                 self._forget(run_id)
                 transcript = await find(session_key)
-                await self._end_unbegun(transcript, run_id, "aborted", {}, ChatAborted(run_id))
+                await self._end_before_start(transcript, run_id, "aborted", {}, ChatAborted(run_id))
                 return True
         return False
 
@@ -206,17 +206,17 @@ class Runs:
             details = {"code": error.code, "message": str(error)} | ({"hint": error.hint} if error.hint else {})
             event = ChatError(message.run_id or "", error.code, str(error), error.hint)
             inbox.close()
-            await self._end_unbegun(transcript, event.run_id, "error", details, event)
+            await self._end_before_start(transcript, event.run_id, "error", details, event)
         except asyncio.CancelledError:
             if self._closing:
                 raise  # the next start answers it
             inbox.close()
-            await self._end_unbegun(transcript, inbox.run_id, "aborted", {}, ChatAborted(inbox.run_id))
+            await self._end_before_start(transcript, inbox.run_id, "aborted", {}, ChatAborted(inbox.run_id))
         else:
             await run_turn(run, lambda: self._closing)
         self._on_change(transcript)
 
-    async def _end_unbegun(
+    async def _end_before_start(
         self, transcript: SessionTranscript, run_id: str, outcome: str, details: Mapping[str, str], event: RunEvent
     ) -> None:
         """Announces the end of a run that never called a model, even if the disk fails."""

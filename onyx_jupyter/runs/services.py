@@ -25,7 +25,7 @@ from onyx_jupyter.protocols import (
 )
 from onyx_jupyter.providers.retry import RetryDelays
 from onyx_jupyter.sessions.entry import Entry
-from onyx_jupyter.toolsets.context import nowhere
+from onyx_jupyter.toolsets.context import no_tab
 from onyx_jupyter.toolsets.run_tools import GatheredTools
 
 
@@ -60,5 +60,5 @@ class RunServices:
     kernels: Kernels | None = None
     knowledge: Knowledge | None = None
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
-    show_notebook: Callable[[str], Awaitable[bool]] = nowhere
+    show_notebook: Callable[[str], Awaitable[bool]] = no_tab
     prompt_sections: Callable[[], Sequence[str]] = tuple

@@ -45,7 +45,7 @@ class SessionQueue:
             yield
         finally:
             self._reserved -= 1
-            self._tell_if_idle()
+            self._notify_if_idle()
 
     def add(self, run_id: str, run: RunFunction, *, next_in_line: bool = False) -> None:
         """Starts the run, now or when those before it have ended; `next_in_line` overtakes the waiting ones."""
@@ -98,8 +98,8 @@ class SessionQueue:
                     log.error("Run %s ended without an end event", run_id, exc_info=error)
         finally:
             self._worker = None
-            self._tell_if_idle()
+            self._notify_if_idle()
 
-    def _tell_if_idle(self) -> None:
+    def _notify_if_idle(self) -> None:
         if self.is_idle:
             self._on_idle()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def even_if_cancelled(write: Coroutine[Any, Any, T], then: Callable[[T], None]) -> T:
+async def finish_despite_cancel(write: Coroutine[Any, Any, T], then: Callable[[T], None]) -> T:
     """Writes, and calls `then` with what was written, both even if cancelled. Raises: whatever `write` does."""
     writing = asyncio.ensure_future(write)
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from onyx_jupyter.events import ChatJoined, ChatNote, ChatSteered, RunEvent
 from onyx_jupyter.runs.modes import MODE_NOTE, RunMode
-from onyx_jupyter.runs.shielded_write import even_if_cancelled
+from onyx_jupyter.runs.shielded_write import finish_despite_cancel
 from onyx_jupyter.sessions.attachments import as_shown
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.transcript import SessionTranscript
@@ -39,7 +39,7 @@ class SteeringInbox:
         self._being_written += 1
         try:
             writing = self._transcript.append_user(self.run_id, text, {**meta, "steer": True})
-            await even_if_cancelled(writing, self._accept)
+            await finish_despite_cancel(writing, self._accept)
         finally:
             self._being_written -= 1
             self._written.set()

@@ -42,6 +42,6 @@ class StreamedEvent:
             self._texts[encode] = encode(self.name, self.data)
         return self._texts[encode]
 
-    def has_been_told(self) -> None:
+    def release_encoded(self) -> None:
         """Drops the encoded forms: for later subscribers the event is encoded again, so that it is not stored twice."""
         self._texts = None

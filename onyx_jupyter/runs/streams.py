@@ -67,14 +67,14 @@ class SessionStreams:
         if isinstance(event, ChatStarted):
             stream.live[event.run_id] = stream.seq
         stream.seq += 1
-        told = self._told(session_key, stream.seq, event, whole=isinstance(event, ApprovalRequested))
-        stream.kept.append(told)
+        streamed = self._to_streamed(session_key, stream.seq, event, whole=isinstance(event, ApprovalRequested))
+        stream.kept.append(streamed)
         if isinstance(event, ApprovalRequested):
             stream.asked[event.approval_id] = (stream.seq, event)
         elif isinstance(event, ApprovalResolved):
             self._hide(stream, event.approval_id)
-        _tell(stream.subscribers, told)
-        told.has_been_told()
+        _notify(stream.subscribers, streamed)
+        streamed.release_encoded()
         if isinstance(event, END_OF_RUN):
             stream.live.pop(event.run_id, None)
             loop = asyncio.get_running_loop()
@@ -89,14 +89,14 @@ class SessionStreams:
     def end_relay(self, run_id: str) -> None:
         self._relays.end(run_id)
 
-    def heard(self, session_key: str) -> Sequence[Asked]:
+    def open_requests(self, session_key: str) -> Sequence[Asked]:
         """What children of the session's runs ask there and wait for."""
-        return self._relays.heard(session_key)
+        return self._relays.open_requests(session_key)
 
     def broadcast(self, event: str, data: dict[str, object]) -> None:
         """Sends an event to every connection, whatever it is subscribed to; not numbered."""
-        told = StreamedEvent(event, None, None, self._redact(data))
-        _tell(self._broadcast, told)
+        streamed = StreamedEvent(event, None, None, self._redact(data))
+        _notify(self._broadcast, streamed)
 
     def connect(self, subscriber: Subscriber) -> None:
         """From now on the subscriber gets broadcasts."""
@@ -120,14 +120,14 @@ class SessionStreams:
         stream.subscribers.add(subscriber)
         known = after_seq is not None and after_seq <= stream.seq
         first = after_seq if known else min(stream.live.values(), default=None)
-        missed = [] if first is None else [told for told in stream.kept if (told.seq or 0) > first]
+        missed = [] if first is None else [streamed for streamed in stream.kept if (streamed.seq or 0) > first]
         return stream.seq, missed
 
     def watch(self, session_key: str, subscriber: Subscriber) -> None:
         """Subscribes without asking for earlier events."""
         self._stream(session_key).subscribers.add(subscriber)
 
-    def _told(self, session_key: str, seq: int, event: RunEvent, *, whole: bool = False) -> StreamedEvent:
+    def _to_streamed(self, session_key: str, seq: int, event: RunEvent, *, whole: bool = False) -> StreamedEvent:
         if isinstance(event, ChatDelta | ChatThought | ToolDraft):
             return StreamedEvent(event.name, event, seq, None)
         data = event_data(event)
@@ -138,8 +138,8 @@ class SessionStreams:
         """The approval is no longer open, so its request is kept without secrets, like everything else."""
         seq, event = stream.asked.pop(approval_id, (None, None))
         if seq is not None and event is not None:
-            hidden = self._told(stream.session_key, seq, event)
-            stream.kept = [hidden if told.seq == seq else told for told in stream.kept]
+            hidden = self._to_streamed(stream.session_key, seq, event)
+            stream.kept = [hidden if streamed.seq == seq else streamed for streamed in stream.kept]
 
     def _stream(self, session_key: str) -> SessionStream:
         return self._streams.setdefault(session_key, SessionStream(session_key))
@@ -147,13 +147,13 @@ class SessionStreams:
     def _forget(self, session_key: str, up_to_seq: int) -> None:
         stream = self._stream(session_key)
         last = min([up_to_seq, *stream.live.values()])
-        stream.kept = [told for told in stream.kept if (told.seq or 0) > last]
+        stream.kept = [streamed for streamed in stream.kept if (streamed.seq or 0) > last]
 
 
-def _tell(subscribers: Iterable[Subscriber], told: StreamedEvent) -> None:
+def _notify(subscribers: Iterable[Subscriber], streamed: StreamedEvent) -> None:
     """The event has happened and is on disk: a subscriber that fails does not block the rest."""
     for subscriber in tuple(subscribers):
         try:
-            subscriber(told)
+            subscriber(streamed)
         except Exception:
-            log.exception("A listener failed to handle %s", told.name)
+            log.exception("A listener failed to handle %s", streamed.name)

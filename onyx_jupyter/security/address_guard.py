@@ -121,13 +121,13 @@ class AddressGuard:
         Raises: AddressNotAllowed if any of the name's addresses is neither on the internet nor allowed; ToolError if
         there is none.
         """
-        found = [target.host] if target.address is not None else await self._look_up(target)
+        found = [target.host] if target.address is not None else await self._resolve_host(target)
         for text in found:
             if not self._names(target) and not self._permits(_address(text, target), target.port):
                 raise _refusal(target)
         return found
 
-    async def _look_up(self, target: Target) -> Sequence[str]:
+    async def _resolve_host(self, target: Target) -> Sequence[str]:
         try:
             found = await self._resolve(target.host, target.port)
         except (OSError, UnicodeError) as error:

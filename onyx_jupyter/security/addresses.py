@@ -48,7 +48,7 @@ _NOT_PUBLIC_6 = tuple(
         ),
     )
 )
-_CARRIERS = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))  # IPv4-mapped, NAT64
+_EMBEDDED_IPV4 = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))  # IPv4-mapped, NAT64
 METADATA = frozenset(
     map(
         ip_address,
@@ -70,7 +70,7 @@ METADATA = frozenset(
 def plain_address(address: Address) -> Address:
     """The IPv4 address embedded in an IPv6 one, if any, else the address itself."""
     if isinstance(address, IPv6Address):
-        for carrier in _CARRIERS:
+        for carrier in _EMBEDDED_IPV4:
             if address in carrier:
                 return IPv4Address(int(address) & 0xFFFFFFFF)
         return IPv6Address(int(address))  # without a zone

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from onyx_jupyter.generated_file import write_or_check
-from onyx_jupyter.security.confusables import is_invisible, letters_by_look
+from onyx_jupyter.security.confusables import confusable_letters, is_invisible
 
 TARGET = Path(__file__).parents[2] / "labextension" / "src" / "shared" / "character_tables.ts"
 HEADER = """\
@@ -60,7 +60,7 @@ _CONTROLS = {
     0x85: "next line",
 }
 # Letters that nobody mistakes for a Latin one, or that some Latin alphabet contains.
-_TOLD_APART = frozenset("μσωηεβΛΣΩφıþƒɓɗɛɩʋƭɋɾʍᴦ")
+_DISTINGUISHABLE = frozenset("μσωηεβΛΣΩφıþƒɓɗɛɩʋƭɋɾʍᴦ")
 # Letters of another position or size, which are obvious: `m²`, `①`.
 _SEEN = ("<super>", "<sub>", "<circle>")
 
@@ -115,9 +115,9 @@ def typescript() -> str:
 
 def _look_alikes(every: Sequence[str]) -> dict[str, str]:
     """The letters that deceive, including capitals."""
-    small = {one: plain for one, plain in letters_by_look().items() if one not in _TOLD_APART and one.isalnum()}
+    small = {one: plain for one, plain in confusable_letters().items() if one not in _DISTINGUISHABLE and one.isalnum()}
     capitals = {one: small[one.casefold()] for one in every if one not in small and one.casefold() in small}
-    return {one: plain for one, plain in sorted({**small, **capitals}.items()) if one not in _TOLD_APART}
+    return {one: plain for one, plain in sorted({**small, **capitals}.items()) if one not in _DISTINGUISHABLE}
 
 
 def _is_styled(character: str) -> bool:

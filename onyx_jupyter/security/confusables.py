@@ -102,7 +102,7 @@ def is_invisible(character: str) -> bool:
     return _visible(character) != character
 
 
-def letters_by_look() -> Mapping[str, str]:
+def confusable_letters() -> Mapping[str, str]:
     """Letters that look like an ASCII one → that one, in lower case."""
     return {look_alike: plain for plain, others in _LETTERS.items() for look_alike in others}
 

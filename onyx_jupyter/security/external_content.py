@@ -16,7 +16,7 @@ from onyx_jupyter.security.confusables import PlainForm, plain_form, remove_invi
 
 MAX_SOURCE_CHARS = 300
 FORGED = "(forged mark removed)"
-MAX_GLIMPSE_CHARS = 300
+MAX_EXCERPT_CHARS = 300
 UNTRUSTED = "untrusted-skill"
 
 EXTERNAL, MEMORY = "onyx-external", "onyx-memory"
@@ -110,7 +110,7 @@ def unfenced(text: str) -> str:
     return text[: begin.start()] + text[begin.end() : end] + rest
 
 
-def plainly(words: str) -> str:
+def escape_marks(words: str) -> str:
     """Makes Onyx's own words safe: whatever name they quote, they begin no turn and pass for no mark."""
     return neutralise(remove_invisible(words)[0], UNTRUSTED)
 
@@ -121,16 +121,16 @@ def neutralise(text: str, boundary: str) -> str:
     A token becomes its name in words: `(token im_start)`. Expects output of `remove_invisible`.
     """
     plain = plain_form(text)
-    without_tokens = _replaced(_TOKENS, _in_words, text, plain)
+    without_tokens = _replaced(_TOKENS, _spell_token, text, plain)
     if without_tokens is not text:
         plain = plain_form(without_tokens)
     marks = re.compile(rf"{_NAMES}|{re.escape(boundary.lower())}")
     return _replaced(marks, _forged, without_tokens, plain)  # last: a token's name may be half of a mark
 
 
-def glimpse(text: str) -> str:
+def one_line_excerpt(text: str) -> str:
     """The beginning of an unchecked text as one line, for places that cannot hold a fence."""
-    return neutralise(remove_invisible(" ".join(text.split()))[0], UNTRUSTED)[:MAX_GLIMPSE_CHARS]
+    return neutralise(remove_invisible(" ".join(text.split()))[0], UNTRUSTED)[:MAX_EXCERPT_CHARS]
 
 
 def _one_line(source: str, boundary: str) -> str:
@@ -161,11 +161,11 @@ def _forged(mark: re.Match[str]) -> str | None:
     return FORGED if _MARK_BEGINS.search(before) or _BOUNDARY_FOLLOWS.match(plain, end) else None
 
 
-def _in_words(token: re.Match[str]) -> str:
-    return _token_in_words(token[token.lastgroup or 0])
+def _spell_token(token: re.Match[str]) -> str:
+    return _format_token(token[token.lastgroup or 0])
 
 
 @lru_cache(maxsize=256)
-def _token_in_words(name: str) -> str:
+def _format_token(name: str) -> str:
     words = " ".join(re.findall("[a-z0-9_]+", name))
     return f"(token {words})" if words else "(token)"

@@ -55,7 +55,7 @@ _WHAT: dict[str, tuple[str, ...]] = {
 _PATTERNS = {why: re.compile("|".join(patterns), re.DOTALL) for why, patterns in _WHAT.items()}
 
 
-def injected_words(text: str) -> str | None:
+def find_injection(text: str) -> str | None:
     """Why this text must not be kept for a model to read as its own, or None. Look-alikes hide nothing."""
     visible, _ = remove_invisible(text)
     if neutralise(visible, _NO_BOUNDARY) != visible:

@@ -46,19 +46,19 @@ class KnownSecret:
         """The first position from `start` on at which it may begin and continue past the end of the text."""
         first = max(start, len(text) - self._longest + 1)
         places = (at for head in self.heads for at in found_at(text, head, first))
-        return min((at for at in places if self._goes_on(text[at:])), default=len(text))
+        return min((at for at in places if self._may_continue(text[at:])), default=len(text))
 
     def starts(self, text: str, start: int) -> bool:
         """Always: a value may start anywhere."""
         return True
 
-    def _goes_on(self, rest: str) -> bool:
+    def _may_continue(self, rest: str) -> bool:
         return any(spelling.startswith(rest) and spelling != rest for spelling in self._spellings)
 
 
 def known_secrets(values: Mapping[str, str]) -> list[KnownSecret]:
     """One for each value (value → kind) that is long enough not to be an ordinary word."""
-    return [KnownSecret(kind, value) for value, kind in values.items() if _is_telling(value)]
+    return [KnownSecret(kind, value) for value, kind in values.items() if _is_specific(value)]
 
 
 def environment_secrets(environment: Mapping[str, str]) -> dict[str, str]:
@@ -77,7 +77,7 @@ def _is_secret(name: str, value: str) -> bool:
     return (sure or maybe) and not _PATH.match(value)
 
 
-def _is_telling(value: str) -> bool:
+def _is_specific(value: str) -> bool:
     return len(value) >= MIN_SECRET_CHARS and value.lower() not in _NO_SECRETS and value not in "[redacted:environment]"
 
 

@@ -27,8 +27,8 @@ from onyx_jupyter.security.secret_patterns import (
 from onyx_jupyter.security.secret_prefixes import Secret, SecretPrefixes
 from onyx_jupyter.security.secret_values import assigned_password, assigned_secret, variable_secret, variable_token
 
-_ALWAYS_LOOKED_CHARS = 128
-_MOST_WAITED_CHARS = 512
+_ALWAYS_SCANNED_CHARS = 128
+_MAX_WAITED_CHARS = 512
 LARGE_CHARS = 65_536
 Content = TypeVar("Content")
 Redacted = TypeVar("Redacted")
@@ -113,7 +113,7 @@ class SecretRedactor:
         folded = fold(text)
         return self._spans(text, folded, self._heads.present(folded)[0], start)
 
-    def look(self, text: str, start: int) -> Scan:
+    def scan(self, text: str, start: int) -> Scan:
         """For a stream whose text from `start` on has not been sent yet: where to stop, and the secrets in it."""
         folded = fold(text)
         present, heads = self._heads.present(folded)
@@ -158,7 +158,7 @@ class SecretRedactor:
         return data if redacted == text else base64.b64encode(redacted.encode()).decode()
 
 
-async def off_the_loop(redact: Callable[[Content], Redacted], content: Content) -> Redacted:
+async def redact_off_loop(redact: Callable[[Content], Redacted], content: Content) -> Redacted:
     """The result of `redact`, in a thread if the content is so large that it would block the event loop."""
     if _chars(content, LARGE_CHARS) < LARGE_CHARS:
         return redact(content)
@@ -184,24 +184,24 @@ class SecretStream:
         self._held = ""
         self._new: list[str] = []
         self._new_chars = 0
-        self._next_look_chars = 0
+        self._next_scan_chars = 0
 
     def feed(self, text: str) -> str:
         """What can be shown now."""
         self._new.append(text)
         self._new_chars += len(text)
-        if self._new_chars < self._next_look_chars:
+        if self._new_chars < self._next_scan_chars:
             return ""
         whole, seen = self._whole(), len(self._seen)
-        look = self._secrets.look(whole, seen)
-        cut = look.begun
-        for match, _, end, _ in reversed(look.found):
+        scan = self._secrets.scan(whole, seen)
+        cut = scan.begun
+        for match, _, end, _ in reversed(scan.found):
             if match < cut < end:
                 cut = match  # without the words before it, a secret is no longer recognised
-        shown = self._give(whole, max(cut, seen), look.found)
+        shown = self._give(whole, max(cut, seen), scan.found)
         held = len(self._held)
-        grown = held // 2 if held > _ALWAYS_LOOKED_CHARS else 0
-        self._next_look_chars = max(grown, min(_MOST_WAITED_CHARS, 6 * look.heads * (look.heads - 1)))
+        grown = held // 2 if held > _ALWAYS_SCANNED_CHARS else 0
+        self._next_scan_chars = max(grown, min(_MAX_WAITED_CHARS, 6 * scan.heads * (scan.heads - 1)))
         return shown
 
     def finish(self) -> str:

@@ -46,9 +46,9 @@ class Connection:
         self._slow: set[asyncio.Task[None]] = set()
         self._last_ordered: asyncio.Task[None] | None = None
         self._tab = tabs.opened(self._ask_tab)
-        self._caller = Caller(onyx.container.parts, self._tab, user, self._hear, scopes=scopes)
+        self._caller = Caller(onyx.container.parts, self._tab, user, self._on_event, scopes=scopes)
         self._streams = onyx.get(STREAMS)
-        self._streams.connect(self._hear)
+        self._streams.connect(self._on_event)
 
     async def receive(self, frame: str | bytes) -> None:
         """Answers one frame, whatever it contains."""
@@ -85,7 +85,7 @@ class Connection:
 
     def close(self) -> None:
         """The client has left; its runs go on."""
-        self._streams.disconnect(self._hear)
+        self._streams.disconnect(self._on_event)
         self._tabs.closed(self._tab)
         if (skills := self._onyx.container.parts.find(SKILLS)) is not None:
             skills.questions.leave(self._tab)
@@ -126,13 +126,13 @@ class Connection:
     def _send_what_follows(self) -> None:
         missed = list(self._caller.after_result)
         self._caller.after_result.clear()
-        for told in missed:
-            self._hear(told)
+        for streamed in missed:
+            self._on_event(streamed)
 
-    def _hear(self, told: StreamedEvent) -> None:
+    def _on_event(self, streamed: StreamedEvent) -> None:
         """Sends an event if this caller may receive it."""
-        if self._onyx.container.events[told.name].scope in self._caller.scopes:
-            self._send(told.encoded(encode_event))
+        if self._onyx.container.events[streamed.name].scope in self._caller.scopes:
+            self._send(streamed.encoded(encode_event))
 
     async def _ask_tab(self, request_id: str, action: str, params: Mapping[str, Any]) -> None:
         data = {"requestId": request_id, "action": action, "params": dict(params)}

@@ -59,7 +59,7 @@ class OnyxApp(ExtensionApp):
         """Called by Jupyter while the server starts."""
         self._loading = asyncio.Lock()
         self._refusals = Refusals()
-        self._refuse_if(self._unknown_options())
+        self._disable_if(self._unknown_options())
         if self._problem is None and self.ceiling != {}:
             self._read_ceiling()
         doors = {"service": self.service, "refusals": self._refusals}
@@ -84,7 +84,7 @@ class OnyxApp(ExtensionApp):
     async def _start_jupyter_server_extension(self, serverapp: object) -> None:
         """Called by Jupyter when the server is up."""
         if self._problem is None:
-            self._starting = asyncio.create_task(self._start_where_used(), name="onyx start")
+            self._starting = asyncio.create_task(self._resume_if_used(), name="onyx start")
 
     async def stop_extension(self) -> None:
         """Called by Jupyter when the server shuts down."""
@@ -94,7 +94,7 @@ class OnyxApp(ExtensionApp):
         if self._service is not None:
             await self._service.close()
 
-    async def _start_where_used(self) -> None:
+    async def _resume_if_used(self) -> None:
         await asyncio.sleep(START_AFTER_S)
         try:
             if await asyncio.to_thread(_was_used):
@@ -105,7 +105,7 @@ class OnyxApp(ExtensionApp):
             self.log.exception("Onyx could not resume what an earlier server left unfinished")
 
     @default("ceiling")
-    def _nothing_forbidden(self) -> dict[str, object]:
+    def _no_restrictions(self) -> dict[str, object]:
         return {}
 
     def _unknown_options(self) -> str | None:
@@ -122,7 +122,7 @@ class OnyxApp(ExtensionApp):
         try:
             return read_ceiling(self.ceiling)
         except ConfigError as error:
-            self._refuse_if(str(error))
+            self._disable_if(str(error))
             return None
 
     async def _build(self, module: ModuleType) -> None:
@@ -136,9 +136,9 @@ class OnyxApp(ExtensionApp):
             packages = await asyncio.to_thread(installed_packages, ceiling)
             self._service = module.Service(self.serverapp, ceiling, packages)
         except ConfigError as error:
-            self._refuse_if(str(error))
+            self._disable_if(str(error))
 
-    def _refuse_if(self, problem: str | None) -> None:
+    def _disable_if(self, problem: str | None) -> None:
         if problem is not None:
             self._problem = problem
             self.log.error("Onyx serves no one until this is corrected and the server is restarted. %s", problem)

@@ -97,7 +97,7 @@ class Service:
             places=NotebookPlaces(
                 paths.canonical, remover(contents, self._tabs, rooms, sessions), self.documents.path_now
             ),
-            secrets=lambda: _jupyters_own(server_app),
+            secrets=lambda: _server_secrets(server_app),
             ceiling=ceiling,
             on_settings=lambda settings: self._log.configure(settings.config.logging),
         )
@@ -158,7 +158,7 @@ class Service:
             log.exception("Onyx could not be warmed up")
 
 
-def _jupyters_own(server_app: Any) -> dict[str, str]:
+def _server_secrets(server_app: Any) -> dict[str, str]:
     """The server's own secrets, value → kind."""
     token = getattr(server_app.identity_provider, "token", "")
     return {token: "jupyter-token"} if token else {}

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from onyx_jupyter.security.external_content import plainly, unfenced
+from onyx_jupyter.security.external_content import escape_marks, unfenced
 from onyx_jupyter.sessions.entry import Entry
 
 FROM_SESSION = "not written by the user: this message comes from another session of yours, {key}"
 FROM_CELL = "asked from a cell of {notebook}, whose kernel waits for the answer: no cell of it can run until then"
 
 
-def sent_along(entry: Entry) -> str:
+def format_attachments(entry: Entry) -> str:
     """Short facts first, then each text under a line that names it; empty if nothing went along."""
     if entry.role != "user":
         return ""
@@ -21,17 +21,19 @@ def sent_along(entry: Entry) -> str:
     facts = (
         [FROM_SESSION.format(key=entry.origin.session.get("sessionKey"))] if entry.origin.session is not None else []
     )
-    facts += [item_in_words(item) for item in items if not item.get("text")]
+    facts += [format_item(item) for item in items if not item.get("text")]
     if entry.origin.kernel is not None:
         notebook = entry.origin.kernel.get("path") or entry.origin.kernel.get("name") or "a notebook"
-        facts.append(plainly(FROM_CELL.format(notebook=notebook)))
+        facts.append(escape_marks(FROM_CELL.format(notebook=notebook)))
     if isinstance(notebooks, dict):
-        facts += [plainly(f"the notebook in front is {notebooks['front']}")] if notebooks.get("front") else []
+        facts += [escape_marks(f"the notebook in front is {notebooks['front']}")] if notebooks.get("front") else []
         others = notebooks.get("open")
-        facts += [plainly(f"also open: {', '.join(map(str, others))}")] if others and isinstance(others, list) else []
+        facts += (
+            [escape_marks(f"also open: {', '.join(map(str, others))}")] if others and isinstance(others, list) else []
+        )
     review = entry.meta.get("review")
-    facts += [plainly(str(review["text"]))] if isinstance(review, Mapping) and review.get("text") else []
-    texts = [f"{item_in_words(item)}\n" for item in items if item.get("text")]
+    facts += [escape_marks(str(review["text"]))] if isinstance(review, Mapping) and review.get("text") else []
+    texts = [f"{format_item(item)}\n" for item in items if item.get("text")]
     return "\n\n".join(part for part in ("; ".join(facts), *texts) if part)
 
 
@@ -60,9 +62,9 @@ def _is_fenced(item: Mapping[str, Any]) -> bool:
     return isinstance(item.get("text"), str) and item.get("type") != "memory"
 
 
-def item_in_words(item: Mapping[str, Any]) -> str:
+def format_item(item: Mapping[str, Any]) -> str:
     """A description of the item, then its text if any: exactly what a model reads of it."""
-    place = plainly(_place(item))
+    place = escape_marks(_place(item))
     return f"{place}:\n{item['text']}" if item.get("text") else place
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import Block, Compaction, Measured
-from onyx_jupyter.security.external_content import plainly
-from onyx_jupyter.sessions.attachments import sent_along
+from onyx_jupyter.security.external_content import escape_marks
+from onyx_jupyter.sessions.attachments import format_attachments
 from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, compacted, newest_compaction
 from onyx_jupyter.sessions.entry import COMPACTION, CONSOLIDATION, CONSOLIDATION_FAILED, REFLECTION, Entry
 from onyx_jupyter.sessions.kept_runs import KeptRuns
@@ -175,7 +175,7 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         last_message_preview=_one_line(said[-1].content, PREVIEW_CHARS) if said else "",
         unfinished_runs=tuple(unfinished_runs(entries)),
         stranded_messages=tuple(entry.id for entry in stranded_messages(entries)),
-        to_consolidate=unconsolidated(entries).words_of_person,
+        to_consolidate=unconsolidated(entries).user_text,
         consolidation_cut_short=unfinished_plan(entries) is not None,
         tool_mode=chosen_tool_mode(next((entry for entry in reversed(entries) if entry.role == "user"), None)),
         consolidated_at=next((entry.ts for entry in reversed(entries) if entry.kind in _ASKED), ""),
@@ -201,7 +201,7 @@ def _seen(entries: Sequence[Entry], place: int, shown: Sequence[str]) -> set[str
     return {entry.id for entry in before if not entry.is_steer}.union(*map(joined_ids, before))
 
 
-def _run_blocks(run: Sequence[Entry], goes_on: bool) -> list[Block]:
+def _run_blocks(run: Sequence[Entry], is_continued: bool) -> list[Block]:
     unjoined = {entry.id: entry for entry in run if entry.is_steer}
     results: dict[str, Entry] = {}
     for entry in run:
@@ -221,12 +221,12 @@ def _run_blocks(run: Sequence[Entry], goes_on: bool) -> list[Block]:
         if entry.role == "tool" or (entry.role == "assistant" and not entry.content and not answered):
             continue
         calls = tuple(call for call, _ in answered)
-        told = [
+        joined = [
             Message("tool", result.content, (), call.id, attachments=result.attachments, status=_status(result))
             for call, result in answered
         ]
-        made.append(_block(entry, calls, told))
-    return made if goes_on else [*made, *map(_block, unjoined.values())]
+        made.append(_block(entry, calls, joined))
+    return made if is_continued else [*made, *map(_block, unjoined.values())]
 
 
 def _status(result: Entry) -> str | None:
@@ -234,14 +234,14 @@ def _status(result: Entry) -> str | None:
     return status if isinstance(status, str) else None
 
 
-def _block(entry: Entry, calls: tuple[ToolCall, ...] = (), told: Sequence[Message] = ()) -> Block:
+def _block(entry: Entry, calls: tuple[ToolCall, ...] = (), joined: Sequence[Message] = ()) -> Block:
     # A question from a cell may contain variable values, and another session's message what was read there: both are to
     # be acted on, but neither may begin a turn or pass for the end of a fence.
     by_person = entry.role != "user" or (entry.origin.session is None and entry.origin.kernel is None)
-    content = entry.content if by_person else plainly(entry.content)
-    message = Message(entry.role, content, calls, context=sent_along(entry))
+    content = entry.content if by_person else escape_marks(entry.content)
+    message = Message(entry.role, content, calls, context=format_attachments(entry))
     words = (entry.content,) if entry.role == "user" and entry.origin.session is None else ()
-    return Block(entry.id, entry.run_id or "", (message, *told), words=words)
+    return Block(entry.id, entry.run_id or "", (message, *joined), words=words)
 
 
 def _one_line(text: str, limit: int) -> str:

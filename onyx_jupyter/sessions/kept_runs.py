@@ -16,7 +16,7 @@ from onyx_jupyter.sessions.run_order import placed, sort_in
 class _Made(NamedTuple):
     run: list[Entry]
     length: int
-    goes_on: bool
+    is_continued: bool
     blocks: Sequence[Block]
 
 
@@ -33,7 +33,7 @@ class KeptRuns:
     _call_ids: set[str]
 
     def __init__(self) -> None:
-        self._start_over([])
+        self._rebuild([])
 
     def begun(self, entries: Sequence[Entry]) -> dict[str, list[Entry]]:
         """Like `begun_runs`, but only reads the new lines. The lists belong to this object."""
@@ -50,12 +50,14 @@ class KeptRuns:
         self._catch_up(entries)
         return self._call_ids
 
-    def blocks(self, run_id: str, goes_on: bool, make: Callable[[Sequence[Entry], bool], list[Block]]) -> list[Block]:
+    def blocks(
+        self, run_id: str, is_continued: bool, make: Callable[[Sequence[Entry], bool], list[Block]]
+    ) -> list[Block]:
         """The blocks of a run, rebuilt if its lines have changed."""
         run = self._begun[run_id]
         made = self._blocks.get(run_id)
-        if made is None or made.run is not run or (made.length, made.goes_on) != (len(run), goes_on):
-            made = self._blocks[run_id] = _Made(run, len(run), goes_on, make(run, goes_on))
+        if made is None or made.run is not run or (made.length, made.is_continued) != (len(run), is_continued):
+            made = self._blocks[run_id] = _Made(run, len(run), is_continued, make(run, is_continued))
         return list(made.blocks)
 
     def seen(self, place: int, make: Callable[[], Set[str]]) -> Set[str]:
@@ -67,7 +69,7 @@ class KeptRuns:
     def _catch_up(self, entries: Sequence[Entry]) -> None:
         new = entries[self._count :]
         if entries is not self._entries or any(entry.kind == "requeued" for entry in new):
-            self._start_over(entries)
+            self._rebuild(entries)
             new = placed(entries)
         for place, entry in enumerate(new, start=self._count):
             sort_in(entry, self._begun, self._waiting)
@@ -76,7 +78,7 @@ class KeptRuns:
                 self._compactions.append(place)
         self._count = len(entries)
 
-    def _start_over(self, entries: Sequence[Entry]) -> None:
+    def _rebuild(self, entries: Sequence[Entry]) -> None:
         self._entries, self._count = entries, 0
         self._begun, self._waiting, self._blocks, self._seen = {}, {}, {}, {}
         self._compactions, self._call_ids = [], set()

@@ -57,18 +57,18 @@ _ANSWERED = re.compile(r"\AThe user answered: ")
 _STREAMS = re.compile(r"^(?:stdout|stderr):$\n?", re.MULTILINE)
 
 
-def with_words_of(entries: Sequence[Entry], wanted: Iterable[Entry]) -> Iterator[Entry]:
+def display_entries(entries: Sequence[Entry], wanted: Iterable[Entry]) -> Iterator[Entry]:
     """The wanted entries with what a screen needs; `entries` are the whole session, since a result has no arguments."""
     calls = {call.id: call for entry in entries for call in entry.tool_calls}
     finished = {entry.tool_call_id for entry in entries if entry.role == "tool"}
     for entry in wanted:
         if entry.role == "tool" and entry.tool_call_id in calls:
-            yield with_words(entry, calls[entry.tool_call_id])
+            yield with_current_form(entry, calls[entry.tool_call_id])
         else:
             yield _with_activities(entry, finished)
 
 
-def with_words(entry: Entry, call: ToolCall) -> Entry:
+def with_current_form(entry: Entry, call: ToolCall) -> Entry:
     """The result of that call in today's form; a current one stays as it is."""
     meta = entry.meta
     if _is_label(meta.get("label")):

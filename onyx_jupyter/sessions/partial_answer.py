@@ -82,7 +82,7 @@ class PartialFile:
                 os.close(descriptor)
 
 
-def rescued_text(path: Path) -> Mapping[str, str]:
+def recovered_texts(path: Path) -> Mapping[str, str]:
     """Run id → the text that a kill left behind."""
     rescued: dict[str, str] = {}
     try:

@@ -65,11 +65,11 @@ class SessionSync:
         self._seen_file = seen_file
         self._redact = redact
         self._seen: dict[str, _Seen] | None = None
-        self._one_at_a_time = asyncio.Lock()
+        self._run_lock = asyncio.Lock()
 
     async def run(self) -> int:
         """Checks every transcript. Returns how many parts were indexed. Raises: IndexUnavailable, StorageError."""
-        async with self._one_at_a_time:
+        async with self._run_lock:
             files = await asyncio.to_thread(self._store.files)
             seen = await asyncio.to_thread(self._load)
             indexed = await self._index.checksums()
@@ -161,7 +161,7 @@ def turn_place(found: Found) -> TurnPlace | None:
     return TurnPlace(parts[2], parts[0], parts[1]) if len(parts) == 3 else None
 
 
-def said_words(found: Found) -> str:
+def snippet_text(found: Found) -> str:
     """The snippet without the speaker."""
     place = turn_place(found)
     return found.snippet.removeprefix(f"{SPEAKERS.get(place.role, '')}: ") if place else found.snippet

@@ -37,8 +37,8 @@ def read_session(path: Path) -> CheckedTranscript:
         except ValueError:
             unreadable.append(number)
     once = _each_once(found)
-    damage = _in_words("cannot be read", _losses(sorted(unreadable), once, lines.torn))
-    damage += _in_words("appear twice", [n for n, entry in found if (n, entry) not in once])
+    damage = _describe_damage("cannot be read", _lost_lines(sorted(unreadable), once, lines.torn))
+    damage += _describe_damage("appear twice", [n for n, entry in found if (n, entry) not in once])
     entries = [entry for _, entry in once]
     if not _in_order(entries):
         entries = _ordered(entries)
@@ -56,7 +56,7 @@ def _each_once(found: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
     return list(first.values())
 
 
-def _losses(unreadable: Sequence[int], found: Sequence[tuple[int, Entry]], torn: int | None) -> list[int]:
+def _lost_lines(unreadable: Sequence[int], found: Sequence[tuple[int, Entry]], torn: int | None) -> list[int]:
     """The unreadable lines that may have been a reported entry."""
     lost = []
     for number in unreadable:
@@ -103,7 +103,7 @@ def _new_head(entries: Sequence[Entry], path: Path) -> Entry:
     return Entry(entry_id, None, first.ts if first else "", "system", "", meta=meta)
 
 
-def _in_words(problem: str, numbers: Sequence[int]) -> list[str]:
+def _describe_damage(problem: str, numbers: Sequence[int]) -> list[str]:
     return [f"lines {', '.join(_ranges(numbers))} {problem}"] if numbers else []
 
 

@@ -25,14 +25,14 @@ class SpokenEntry:
 class Unconsolidated:
     """The part still to be searched, up to the entry `up_to` and its run `run_id`.
 
-    `messages` counts the messages in it, `words_of_person` the characters of the person's own messages.
+    `messages` counts the messages in it, `user_text` the characters of the person's own messages.
     """
 
     spoken: tuple[SpokenEntry, ...] = ()
     up_to: str = ""
     run_id: str = ""
     messages: int = 0
-    words_of_person: int = 0
+    user_text: int = 0
 
 
 def unconsolidated(entries: Sequence[Entry]) -> Unconsolidated:

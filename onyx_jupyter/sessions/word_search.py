@@ -21,21 +21,21 @@ from onyx_jupyter.sessions.search import SPEAKERS, session_sources
 from onyx_jupyter.sessions.store import SessionFile, SessionStore
 
 log = logging.getLogger(__name__)
-MOST_SESSIONS = 200
+MAX_SESSIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class WordSearchResult:
-    """Best first. Of all `sessions` that qualify, the newest `looked_through` were read in time."""
+    """Best first. Of all `sessions` that qualify, the newest `read_sessions` were read in time."""
 
     found: Sequence[Found]
-    looked_through: int
+    read_sessions: int
     sessions: int
 
     @property
     def is_whole(self) -> bool:
-        """Whether all sessions were read, up to `MOST_SESSIONS`."""
-        return self.looked_through == min(self.sessions, MOST_SESSIONS)
+        """Whether all sessions were read, up to `MAX_SESSIONS`."""
+        return self.read_sessions == min(self.sessions, MAX_SESSIONS)
 
 
 class SessionWordSearch:
@@ -45,7 +45,7 @@ class SessionWordSearch:
         self._store = store
         self._redact = redact
         self._clock = clock
-        self._one_at_a_time = asyncio.Lock()
+        self._run_lock = asyncio.Lock()
         self._typed: _Reading | None = None
 
     async def search(
@@ -61,7 +61,7 @@ class SessionWordSearch:
             if self._typed is not None:
                 self._typed.stop()
             self._typed = reading
-        async with self._one_at_a_time:
+        async with self._run_lock:
             work = asyncio.create_task(asyncio.to_thread(self._read, query, only, limit, reading))
             try:
                 return await asyncio.shield(work)
@@ -75,17 +75,17 @@ class SessionWordSearch:
         newest = sorted(self._store.files(), key=lambda file: file.stamp[1], reverse=True)
         asked = [file for file in newest if only.agents is None or file.agent in only.agents]
         found: list[Found] = []
-        looked_through = 0
+        read_sessions = 0
         with suppress(_SearchStopped):
-            for file in asked[:MOST_SESSIONS]:
+            for file in asked[:MAX_SESSIONS]:
                 found += self._found_in(file, stems, reading)
-                looked_through += 1
+                read_sessions += 1
         best = sorted(found, key=lambda one: -one.score)[:limit]
-        return WordSearchResult(best, looked_through, len(asked))
+        return WordSearchResult(best, read_sessions, len(asked))
 
     def _found_in(self, file: SessionFile, stems: Sequence[str], reading: _Reading) -> Sequence[Found]:
         """Raises: _SearchStopped."""
-        reading.go_on()
+        reading.check_deadline()
         try:
             entries = self._store.read(file)
         except StorageError as error:
@@ -96,7 +96,7 @@ class SessionWordSearch:
             return ()  # most contain none of the words, and redacting takes far longer
 
         def redacted(text: str) -> str:
-            reading.go_on()
+            reading.check_deadline()
             return self._redact(text)
 
         sources = session_sources(file.agent, file.session_key, entries, redacted)
@@ -119,7 +119,7 @@ class _Reading:
     def stop(self) -> None:
         self._stopped.set()
 
-    def go_on(self) -> None:
+    def check_deadline(self) -> None:
         """Call between any two turns. Raises: _SearchStopped."""
         if self._stopped.is_set() or (self._until_s is not None and self._clock.monotonic() >= self._until_s):
             raise _SearchStopped
@@ -127,7 +127,7 @@ class _Reading:
 
 def _holds(text: str, stems: Sequence[str], reading: _Reading) -> bool:
     """Raises: _SearchStopped."""
-    reading.go_on()
+    reading.check_deadline()
     return bool(hits(text, stems))
 
 

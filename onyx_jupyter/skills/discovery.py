@@ -14,13 +14,13 @@ from pathlib import Path
 
 from onyx_jupyter.skills.markdown_skill import NOT_COUNTED, read_markdown_skill
 from onyx_jupyter.skills.notebook_skill import read_notebook_skill
-from onyx_jupyter.skills.requirements import installed_kernels, what_is_missing
+from onyx_jupyter.skills.requirements import installed_kernels, missing_requirements
 from onyx_jupyter.skills.skill import Kind, Listed, Skill, Source
 from onyx_jupyter.skills.tool_file import read_tool_file
 from onyx_jupyter.skills.trust import TrustedSkill, TrustStore
 
 log = logging.getLogger(__name__)
-MAX_LOOKED_AT = 300
+MAX_SCANNED = 300
 _NEVER = frozenset({"__pycache__", "node_modules"})
 _MAX_SEEN_FILES = 500
 
@@ -95,7 +95,7 @@ class SkillFinder:
             return Listed(skill, "broken", skill.problem)
         changed = not is_trusted and own is not None
         item = Listed(skill, "ready", None, is_trusted, changed, own.text if own is not None else None)
-        missing = what_is_missing(skill, self._environment, kernels)
+        missing = missing_requirements(skill, self._environment, kernels)
         if shadow is not None:
             return replace(
                 item, state="shadowed", reason=f"A skill of the same name in the {shadow} location takes precedence."
@@ -164,8 +164,8 @@ def _entries(place: Place) -> list[Path]:
         return []
     paths = [folder / name for name in names if not name.startswith(".") and name not in _NEVER]
     if place.holds_tools:  # files that begin with _ are helpers of the others, as usual in Python
-        return [path for path in paths if path.suffix == ".py" and not path.name.startswith("_")][:MAX_LOOKED_AT]
-    return [path for path in paths if path.suffix == ".ipynb" or path.is_dir()][:MAX_LOOKED_AT]
+        return [path for path in paths if path.suffix == ".py" and not path.name.startswith("_")][:MAX_SCANNED]
+    return [path for path in paths if path.suffix == ".ipynb" or path.is_dir()][:MAX_SCANNED]
 
 
 def _signature(path: Path) -> Signature:

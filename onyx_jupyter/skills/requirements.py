@@ -14,7 +14,7 @@ from onyx_jupyter.skills.skill import Skill
 DEFAULT_KERNEL = "python3"
 
 
-def what_is_missing(skill: Skill, environment: Mapping[str, str], kernels: Mapping[str, str]) -> str | None:
+def missing_requirements(skill: Skill, environment: Mapping[str, str], kernels: Mapping[str, str]) -> str | None:
     """Everything that is missing, as a sentence; None if nothing is.
 
     `kernels` maps each installed kernel to the program that it starts. Packages are checked if the kernel runs this

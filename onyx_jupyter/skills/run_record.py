@@ -123,7 +123,7 @@ class RunFolder:
         for path in self.files(stem):
             try:
                 data = json.loads(path.read_bytes())
-                return RunRecord.model_validate(data if path.suffix == ".json" else said_of_run(data))
+                return RunRecord.model_validate(data if path.suffix == ".json" else run_metadata(data))
             except FileNotFoundError:
                 continue
             except (OSError, ValueError, RecursionError, ValidationError) as error:
@@ -172,7 +172,7 @@ class RunFolder:
         self.write(record)
 
 
-def said_of_run(notebook: object) -> Mapping[str, Any]:
+def run_metadata(notebook: object) -> Mapping[str, Any]:
     """The unchecked run metadata of an executed copy; empty if malformed."""
     found = notebook if isinstance(notebook, Mapping) else {}
     for name in ("metadata", "onyx", "run"):

@@ -62,7 +62,7 @@ class IndexHistory:
         self._file = folder / f"{name}.history.json"
         self._lock = SharedLock(self._file)
         self._clock = clock
-        self._me = IdSource(clock).new()
+        self._server_id = IdSource(clock).new()
         self._known = History()
 
     def newer_than(self, chunking: str) -> frozenset[str]:
@@ -77,14 +77,14 @@ class IndexHistory:
 
     def changed(self) -> None:
         """Records that this server has just rebuilt the index for another embedder."""
-        change = Change(at_s=self._clock.now().timestamp(), by=self._me)
+        change = Change(at_s=self._clock.now().timestamp(), by=self._server_id)
         self._change(lambda history: history.model_copy(update={"changes": (*history.changes, change)[-_CHANGES:]}))
 
     def wait_s(self) -> float:
         """How long the index is left to the embedder that another server has chosen for it."""
         now_s = self._clock.now().timestamp()
         recent = [change for change in self._read().changes if abs(now_s - change.at_s) < DAY_S]
-        if not recent or recent[-1].by == self._me:
+        if not recent or recent[-1].by == self._server_id:
             return 0.0
         stays_s = min(STAYS_S * 2.0 ** (len(recent) - 1), DAY_S)
         return min(max(0.0, recent[-1].at_s + stays_s - now_s), DAY_S)

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 _DAMAGED = "damaged"
 _TRIES = 5
 # Errors of the machine, not of the table: the data on disk may be intact, and is left as it is.
-_NOT_THE_TABLE = (
+_MACHINE_ERRORS = (
     "permission denied",
     "no space left",
     "read-only",
@@ -53,7 +53,7 @@ _NOT_THE_TABLE = (
     "temporarily unavailable",
 )
 _OS_ERROR = re.compile(r"os error (\d+)")
-_MACHINES = {
+_MACHINE_ERRNOS = {
     errno.EACCES,
     errno.EAGAIN,
     errno.EBUSY,
@@ -133,7 +133,7 @@ class LanceCollection:
         """The current state; creates an empty table if there is none. Raises: IndexUnavailable."""
         state = self._read_state()
         if state is None or not self._folder.has(state.serving.name):
-            state = self._make_anew("The index was deleted and is being rebuilt.")
+            state = self._recreate("The index was deleted and is being rebuilt.")
         self._served = state.serving.name
         return state
 
@@ -154,7 +154,7 @@ class LanceCollection:
             try:
                 return work(self._open(table_state.name), table_state)
             except IndexUnavailable as error:
-                self._examine(table_state, error)
+                self._diagnose(table_state, error)
         raise IndexUnavailable(f"The index {self._name} keeps being deleted while it is in use.")
 
     def write(self, work: Callable[[LanceTable, TableState], T]) -> T:
@@ -207,30 +207,30 @@ class LanceCollection:
             table = self._opened[name] = self._folder.open(name)
         return table
 
-    def _examine(self, table_state: TableState, error: IndexUnavailable) -> None:
+    def _diagnose(self, table_state: TableState, error: IndexUnavailable) -> None:
         """Returns if a retry is worthwhile. Raises: `error` if the table is intact or the machine is at fault."""
         self._opened.pop(table_state.name, None)
         state = self._read_state()
         if state is None or state.serving != table_state or not self._folder.has(table_state.name):
             return
-        if not _the_tables_fault(error):
+        if not _is_table_error(error):
             raise error
         try:
             self._open(table_state.name).check_rows(self._schema(table_state.identity))
         except IndexUnavailable as found:
-            if not _the_tables_fault(found):
+            if not _is_table_error(found):
                 raise error from None
             self._move_aside(table_state, found)
             return
         try:
             self._open(table_state.name).check_indices()
         except IndexUnavailable as found:
-            self._mend(table_state, found)
+            self._repair(table_state, found)
             return
         if self._folder.has(table_state.name):
             raise error
 
-    def _mend(self, table_state: TableState, why: IndexUnavailable) -> None:
+    def _repair(self, table_state: TableState, why: IndexUnavailable) -> None:
         """Rebuilds the indices of a table with readable rows."""
         _log.warning("The index %s no longer finds anything and is being repaired: %s", self._name, why)
         with self.locked():
@@ -251,9 +251,9 @@ class LanceCollection:
             _log.warning(
                 "The index %s is damaged and is being rebuilt; the old one is in %s: %s", self._name, target, why
             )
-            self._make_anew(f"The index was damaged and is being rebuilt. {why}")
+            self._recreate(f"The index was damaged and is being rebuilt. {why}")
 
-    def _make_anew(self, why: str) -> CollectionState:
+    def _recreate(self, why: str) -> CollectionState:
         with self.locked():
             state = self._read_state()
             if state is not None and self._folder.has(state.serving.name):
@@ -320,13 +320,13 @@ class FollowingLock:
         self._file = file
         self._lock = FileLock(file, thread_local=False, mode=PRIVATE_FILE)
         self._changing = threading.Lock()
-        self._given_back = False
+        self._is_released = False
         self._under_way = 0
 
     def take(self) -> bool:
         """Tries to take the lock without waiting. Raises: IndexUnavailable."""
         with self._changing:
-            if self._given_back:  # by an owner that was cancelled and did not wait for this
+            if self._is_released:  # by an owner that was cancelled and did not wait for this
                 return False
             with _index_errors():
                 make_private_folder(self._file.parent)
@@ -337,9 +337,9 @@ class FollowingLock:
             return True
 
     def during(self, work: Callable[[], None]) -> None:
-        """Runs `work`, unless the lock was given back; a `give_back` meanwhile takes effect when it has ended."""
+        """Runs `work`, unless the lock was given back; a `release_lock` meanwhile takes effect when it has ended."""
         with self._changing:
-            if self._given_back:
+            if self._is_released:
                 return
             self._under_way += 1
         try:
@@ -349,22 +349,22 @@ class FollowingLock:
                 self._under_way -= 1
                 self._release()
 
-    def give_back(self) -> None:
+    def release_lock(self) -> None:
         """Gives the lock back, taken or not."""
         with self._changing:
-            self._given_back = True
+            self._is_released = True
             self._release()
 
     def _release(self) -> None:
-        if self._given_back and not self._under_way:
+        if self._is_released and not self._under_way:
             self._lock.release()
 
 
-def _the_tables_fault(error: IndexUnavailable) -> bool:
+def _is_table_error(error: IndexUnavailable) -> bool:
     """Whether the table is at fault: neither the error nor its cause names an error of disk, network or memory."""
     said = f"{error}\n{error.__cause__ or ''}".casefold()
     numbers = {int(number) for number in _OS_ERROR.findall(said)}
-    return not (numbers & _MACHINES) and not any(words in said for words in _NOT_THE_TABLE)
+    return not (numbers & _MACHINE_ERRNOS) and not any(words in said for words in _MACHINE_ERRORS)
 
 
 @contextmanager

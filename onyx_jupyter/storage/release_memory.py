@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 
 
-def give_memory_back() -> None:
+def trim_memory() -> None:
     """Returns what glibc would keep: after a model or an index was released, that is most of it."""
     if sys.platform == "linux":
         import ctypes

@@ -13,7 +13,7 @@ from onyx_jupyter.protocols.retrieval import SearchFilter
 from onyx_jupyter.storage.index_filter import where
 from onyx_jupyter.storage.index_schema import FOUND_COLUMNS
 from onyx_jupyter.storage.lance import ROW_ID, LanceTable
-from onyx_jupyter.storage.release_memory import give_memory_back
+from onyx_jupyter.storage.release_memory import trim_memory
 from onyx_jupyter.storage.vector_matrix import (
     MATRIX_BYTES,
     MATRIX_COLUMNS,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
 
 # Above this percentage of new rows, all are read again: one scan is faster than many single rows.
-_MOST_NEW_PERCENT = 50
+_MAX_NEW_PERCENT = 50
 
 
 class TableView:
@@ -74,7 +74,7 @@ class TableView:
 class NewestView:
     """The newest version of the serving table; unchanged parts of the one before stay in memory.
 
-    Up to `matrix_bytes` of vectors are kept, until `let_go`.
+    Up to `matrix_bytes` of vectors are kept, until `release`.
     """
 
     def __init__(self, matrix_bytes: int = MATRIX_BYTES) -> None:
@@ -96,11 +96,11 @@ class NewestView:
         """Whether its vectors are searched in memory. Raises: IndexUnavailable."""
         return fits(table.count(), table.dimension() or 0, self._matrix_bytes)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Releases the memory; the next search reads the vectors again."""
         with self._making:
             self._view = None
-        give_memory_back()
+        trim_memory()
 
     def _made(self, table: LanceTable, version: int) -> TableView:
         dimension = table.dimension()
@@ -121,7 +121,7 @@ class NewestView:
         known = self._view.matrix
         now = table.rows([ROW_ID])[ROW_ID].to_numpy().astype(np.uint64, copy=False)
         new = np.setdiff1d(now, known.row_ids, assume_unique=True)
-        if 100 * len(new) > _MOST_NEW_PERCENT * len(now):
+        if 100 * len(new) > _MAX_NEW_PERCENT * len(now):
             return None
         kept = known.only_rows(now)
         if not len(new):

@@ -27,13 +27,13 @@ def start_thread(run: Callable[[], None], name: str, *, stop: Callable[[], None]
     """Runs it until it returns or the process ends: then `stop` is called, which asks it to return at once."""
     _stop_at_exit()
 
-    def until_done() -> None:
+    def run_and_unregister() -> None:
         try:
             run()
         finally:
             _alive.pop(threading.current_thread(), None)
 
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(until_done,), name=name, daemon=True)
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(run_and_unregister,), name=name, daemon=True)
     _alive[thread] = stop
     try:
         thread.start()
@@ -62,7 +62,7 @@ class SerialExecutor:
         return await asyncio.shield(done)
 
 
-def handed_on(error: BaseException) -> Exception:
+def wrap_exception(error: BaseException) -> Exception:
     """A thread's exception in a form that a future accepts and that ends no event loop.
 
     A panic of native code is not an Exception, and would otherwise be lost with its thread.
@@ -84,7 +84,7 @@ def _begun(work: Callable[[], T], name: str) -> asyncio.Future[T]:
         try:
             settle = partial(done.set_result, work())
         except BaseException as error:
-            failure = handed_on(error)
+            failure = wrap_exception(error)
             settle = partial(done.set_exception, failure)
             if failure is not error:  # unexpected, and the caller may be gone
                 _log.error("%s ended unexpectedly.", name, exc_info=error)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ENTRIES = 50_000
 # A full cache drops more than it must, so that it is not full again at the next vector.
-_LET_GO = 0.05
+_EVICT_SHARE = 0.05
 _FRAGMENTS = 50
 _VERSIONS = 10
 _log = logging.getLogger(__name__)
@@ -105,7 +105,7 @@ class LanceVectorCache:
         if too_many <= 0:
             return
         made = sorted(table.rows(["made_us"])["made_us"].to_pylist())
-        last = min(too_many + int(self._entries * _LET_GO), len(made)) - 1
+        last = min(too_many + int(self._entries * _EVICT_SHARE), len(made)) - 1
         table.delete(f"made_us <= {made[last]}")
 
 

@@ -25,7 +25,7 @@ MATRIX_BYTES = 32_000_000
 MATRIX_COLUMNS = ("agent", "kind", "path", "day")
 # Spare room: this much (1,024 rows of 384 numbers) or this share of the existing rows, whichever is more; it takes no
 # memory until it is used.
-_LEAST_SPARE_BYTES = 1_572_864
+_MIN_SPARE_BYTES = 1_572_864
 _SPARE_PERCENT = 12
 _NO_DAY = -(2**31)
 
@@ -170,7 +170,7 @@ def matrix_of(rows: Rows, vectors: Iterable[pa.RecordBatch], dimension: int) -> 
     ids = _row_ids(rows)
     order = np.argsort(ids)
     ids, count = ids[order], len(ids)
-    spare = max(_LEAST_SPARE_BYTES // (4 * dimension), count * _SPARE_PERCENT // 100)
+    spare = max(_MIN_SPARE_BYTES // (4 * dimension), count * _SPARE_PERCENT // 100)
     room = _Room(np.zeros((count + spare, dimension), np.float32), count)
     scales = np.zeros(count, np.float32)
     for part in vectors:

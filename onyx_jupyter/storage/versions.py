@@ -26,7 +26,7 @@ from onyx_jupyter.storage.jsonl import append_line, encode_line, read_lines
 from onyx_jupyter.storage.shared_lock import SharedLock
 
 SCHEMA_VERSION = 1
-KEPT_OF_A_FILE = 50
+MAX_PER_FILE = 50
 MAX_BYTES = 200_000_000
 CONTENTS = "contents"
 SHARED_OWNER = "_shared"
@@ -65,10 +65,10 @@ class VersionStore:
         clock: Clock,
         *,
         max_bytes: Callable[[], int] = lambda: MAX_BYTES,
-        kept_of_a_file: int = KEPT_OF_A_FILE,
+        max_per_file: int = MAX_PER_FILE,
         on_grown: Callable[[], None] | None = None,
     ) -> None:
-        """The newest `kept_of_a_file` versions of each file stay, even beyond `max_bytes`.
+        """The newest `max_per_file` versions of each file stay, even beyond `max_bytes`.
 
         `on_grown` is called when `prune` should run, so that it can be done without blocking anyone: after the first
         version that a process records, however short-lived it is, and when much was added. None runs it at once.
@@ -76,7 +76,7 @@ class VersionStore:
         self._folder = folder
         self._clock = clock
         self._max_bytes = max_bytes
-        self._kept = kept_of_a_file
+        self._kept = max_per_file
         self._on_grown = on_grown or self.prune
         self._lock = SharedLock(folder / "versions")
         self._added = 0

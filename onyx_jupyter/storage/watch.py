@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.storage.thread_executor import handed_on, start_thread
+from onyx_jupyter.storage.thread_executor import start_thread, wrap_exception
 
 log = logging.getLogger(__name__)
 QUIET_S = 1.5
@@ -22,7 +22,7 @@ _EMPTY_QUIET = 3
 _STEP_MS = 200
 _GROUP_MS = 400
 _POLL_MS = 1000
-_AGAIN_S = 5.0
+_RETRY_S = 5.0
 # How long folders are polled every second before the system is asked again whether it can watch them.
 POLLED_S = 600.0
 
@@ -122,18 +122,18 @@ class FolderWatch:
                     log.warning(words, error, exc_info=error.__cause__)
                     told.add(words)
                 if self._polls:
-                    await asyncio.sleep(_AGAIN_S)
+                    await asyncio.sleep(_RETRY_S)
                 self._polls = True
 
     async def _watch(self, folders: Sequence[Path]) -> AsyncGenerator[frozenset[Path], None]:
         """Ends after a pause if there is nothing to watch, and after polling for long enough."""
         if not folders:
-            await asyncio.sleep(_AGAIN_S)
+            await asyncio.sleep(_RETRY_S)
             return
         watching = _Watching(self._open_watch, folders, polls=self._polls)
         until = asyncio.get_running_loop().time() + self._polled_s if self._polls else None
         try:
-            while (paths := await watching.told(until)) is not None:
+            while (paths := await watching.next_change(until)) is not None:
                 yield paths
         finally:
             watching.stop()
@@ -162,16 +162,16 @@ class _Watching:
         self._open_watch = open_watch
         self._folders = folders
         self._polls = polls
-        self._news: asyncio.Queue[frozenset[Path] | Exception | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[frozenset[Path] | Exception | None] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         self._stop = threading.Event()
         start_thread(self._run, "onyx folder watch", stop=self._stop.set)
 
-    async def told(self, until: float | None) -> frozenset[Path] | None:
+    async def next_change(self, until: float | None) -> frozenset[Path] | None:
         """The next paths; None after the last and at the loop time `until`. Raises: what the watch raises."""
         try:
             async with asyncio.timeout_at(until):
-                news = await self._news.get()
+                news = await self._queue.get()
         except TimeoutError:
             return None
         if isinstance(news, Exception):
@@ -191,14 +191,14 @@ class _Watching:
             for change in open_watch(
                 *self._folders, watch_filter=None, stop_event=self._stop, raise_interrupt=False, **options, **polling
             ):
-                self._tell(frozenset(Path(path) for _, path in change))
+                self._publish(frozenset(Path(path) for _, path in change))
         except BaseException as error:
-            last = handed_on(error)
-        self._tell(last)
+            last = wrap_exception(error)
+        self._publish(last)
 
-    def _tell(self, news: frozenset[Path] | Exception | None) -> None:
+    def _publish(self, news: frozenset[Path] | Exception | None) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._news.put_nowait, news)
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, news)
         except RuntimeError:  # the loop has ended without stopping this
             self._stop.set()
 

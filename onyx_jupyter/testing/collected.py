@@ -20,12 +20,12 @@ class Collected:
     @property
     def text(self) -> str:
         """The answer, without text that turned out to be thought."""
-        return self._told[1]
+        return self._unpacked[1]
 
     @property
     def thought(self) -> str:
         """What the model thought before answering."""
-        return self._told[0]
+        return self._unpacked[0]
 
     @property
     def ends(self) -> list[ModelDone]:
@@ -41,7 +41,7 @@ class Collected:
         return self.ends[-1]
 
     @property
-    def _told(self) -> tuple[str, str]:
+    def _unpacked(self) -> tuple[str, str]:
         thought = text = ""
         for event in self.events:
             if isinstance(event, TextDelta):

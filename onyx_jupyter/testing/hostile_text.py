@@ -32,7 +32,7 @@ _FENCE = re.compile(
 )
 
 
-def wrongs(text: str) -> list[str]:
+def find_violations(text: str) -> list[str]:
     """What is wrong with a text for a model: everything raw in it, or outside its fences."""
     outside = _FENCE.sub("", text)
     found = [f"{CANARY} outside: {outside}"] if CANARY in outside else []

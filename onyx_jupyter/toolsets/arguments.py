@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.events import to_camel
-from onyx_jupyter.toolsets.json_schema import in_short, schema_of
+from onyx_jupyter.toolsets.json_schema import compact_schema, schema_of
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -45,7 +45,7 @@ class ArgumentsCheck(Protocol[A_co]):
         ...
 
     @property
-    def told(self) -> dict[str, Any]:
+    def schema_for_model(self) -> dict[str, Any]:
         """The schema as shown to a model; it has `properties`."""
         ...
 
@@ -87,10 +87,10 @@ class ByModel(Generic[M]):
         return schema_of(self.model) if self.described is None else self.described
 
     @property
-    def told(self) -> dict[str, Any]:
+    def schema_for_model(self) -> dict[str, Any]:
         """Omits constraints that most calls meet anyway; a call that violates one gets an error."""
-        told: dict[str, Any] = in_short(self.schema)
-        return told
+        schema_for_model: dict[str, Any] = compact_schema(self.schema)
+        return schema_for_model
 
     def check(self, given: Mapping[str, Any]) -> M:
         """Raises: InvalidArguments."""
@@ -142,7 +142,7 @@ class ByJsonSchema:
             raise ValueError(f"The JSON schema of a tool's arguments is none: {error.message}") from error
 
     @property
-    def told(self) -> dict[str, Any]:
+    def schema_for_model(self) -> dict[str, Any]:
         """The schema unchanged."""
         return {"properties": {}, **self.schema}
 
@@ -193,7 +193,7 @@ def invalid(error: ValidationError) -> InvalidArguments:
 
 def _unfit(sentences: Sequence[str], wrong: Sequence[str]) -> InvalidArguments:
     error = InvalidArguments(" ".join(sentences), wrong=wrong)
-    error.own_words = False
+    error.has_safe_message = False
     return error
 
 

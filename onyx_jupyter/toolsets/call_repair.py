@@ -11,9 +11,9 @@ from typing import Any
 
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.security.external_content import plainly
+from onyx_jupyter.security.external_content import escape_marks
 from onyx_jupyter.toolsets.arguments import Checked
-from onyx_jupyter.toolsets.call_shapes import put_right, tool_name, written_out
+from onyx_jupyter.toolsets.call_shapes import example_call, normalize_call, tool_name
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.registry import ToolRegistry
 from onyx_jupyter.toolsets.tool import Tool
@@ -48,8 +48,8 @@ async def repair_call(call: ToolCall, tools: ToolRegistry, context: ToolContext)
         return RepairedCall(call, tool, arguments)
     repaired = replace(valid, arguments=given)
     tool, arguments = tools.validate(repaired)
-    taken = "; ".join([written_out(repaired.name, given, tool.schema()), *reasons])
-    return RepairedCall(repaired, tool, arguments, plainly(f"(Taken as {taken})"))
+    taken = "; ".join([example_call(repaired.name, given, tool.schema()), *reasons])
+    return RepairedCall(repaired, tool, arguments, escape_marks(f"(Taken as {taken})"))
 
 
 def _in_shape(call: ToolCall, tools: ToolRegistry, context: ToolContext) -> ToolCall:
@@ -61,7 +61,7 @@ def _in_shape(call: ToolCall, tools: ToolRegistry, context: ToolContext) -> Tool
         known = tool_name(call.name, tools.names)
         if call.malformed is not None or known not in tools.names:
             raise
-        name, given = put_right(known, call.arguments, lambda name: _properties(name, tools))
+        name, given = normalize_call(known, call.arguments, lambda name: _properties(name, tools))
         right = replace(call, name=name, arguments=_with_path(name, given, tools, context))
         try:
             tools.validate(right)
@@ -95,7 +95,7 @@ def _with_nearest(error: ToolError, right: ToolCall, tools: ToolRegistry) -> Too
         return error
     except InvalidArguments as problems:
         wrong = problems.wrong
-    nearest = written_out(right.name, right.arguments, tool.schema(), wrong)
+    nearest = example_call(right.name, right.arguments, tool.schema(), wrong)
     return InvalidArguments(f"{error} The nearest valid call: {nearest}")
 
 

@@ -45,7 +45,7 @@ def tool_name(name: str, known: Collection[str]) -> str:
     return next((one for one in (plain, f"notebook_{plain}") if one in known), name)
 
 
-def put_right(name: str, arguments: Mapping[str, Any], properties: Callable[[str], Mapping[str, Any]]) -> Shape:
+def normalize_call(name: str, arguments: Mapping[str, Any], properties: Callable[[str], Mapping[str, Any]]) -> Shape:
     """The call in the shape that it means; `properties` returns the schema of each argument of a tool."""
     own = properties(name)  # a tool's own names may be spelled differently
     given = {key if key in own else _camel(key): value for key, value in arguments.items()}
@@ -69,7 +69,9 @@ def without_fence(source: str) -> str | None:
     return fenced[2] if fenced and not _INNER_FENCE.search(fenced[2]) else None
 
 
-def written_out(name: str, arguments: Mapping[str, Any], schema: Mapping[str, Any], wrong: Collection[str] = ()) -> str:
+def example_call(
+    name: str, arguments: Mapping[str, Any], schema: Mapping[str, Any], wrong: Collection[str] = ()
+) -> str:
     """The nearest call for that schema as JSON: `wrong` or missing arguments as <name>, long texts shortened."""
     nearest: dict[str, Any] = {}
     required = schema.get("required", ())

@@ -24,12 +24,12 @@ from onyx_jupyter.protocols import (
 from onyx_jupyter.security.path_guard import PathGuard
 
 
-async def nowhere(path: str) -> bool:
+async def no_tab(path: str) -> bool:
     """There is no tab to show a notebook in."""
     return False
 
 
-async def _nobody() -> str | None:
+async def _no_notebook() -> str | None:
     """The call doesn't come from a notebook's cell."""
     return None
 
@@ -77,5 +77,5 @@ class ToolContext:
     seen_cells: SeenCells = field(default_factory=SeenCells)
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
     notebook_in_front: str | None = None
-    asking_notebook: Callable[[], Awaitable[str | None]] = _nobody
-    show_notebook: Callable[[str], Awaitable[bool]] = nowhere
+    asking_notebook: Callable[[], Awaitable[str | None]] = _no_notebook
+    show_notebook: Callable[[str], Awaitable[bool]] = no_tab

@@ -45,17 +45,19 @@ def _in_place(node: Any, definitions: Mapping[str, Any]) -> Any:
     return {key: _in_place(value, definitions) for key, value in node.items()}
 
 
-def in_short(node: Any) -> Any:
+def compact_schema(node: Any) -> Any:
     """The schema without lengths, defaults of false and `additionalProperties: false`.
 
     A property may have the name of a keyword.
     """
     if isinstance(node, list):
-        return [in_short(item) for item in node]
+        return [compact_schema(item) for item in node]
     if not isinstance(node, dict):
         return node
     return {
-        key: {name: in_short(item) for name, item in value.items()} if key == "properties" else in_short(value)
+        key: {name: compact_schema(item) for name, item in value.items()}
+        if key == "properties"
+        else compact_schema(value)
         for key, value in node.items()
         if key not in _LENGTHS and not (key in _OFTEN_FALSE and value is False)
     }

@@ -50,9 +50,9 @@ def more_tools(deferred: Sequence[Tool[Any]], *, few: bool = False) -> Tool[More
             close = difflib.get_close_matches(arguments.tool, names, n=1) or sorted(set(names))
             raise ToolError(
                 f"There is no other tool {arguments.tool!r}. Did you mean {' or '.join(close)}?"
-            ).in_own_words()
+            ).mark_message_safe()
         if few:
-            return ToolResult("\n".join(tool.definition().in_one_line for tool in wanted), origin="own")
+            return ToolResult("\n".join(tool.definition().one_line_signature for tool in wanted), origin="own")
         return ToolResult("\n\n".join(_explained(tool) for tool in wanted), origin="own")
 
     return explain

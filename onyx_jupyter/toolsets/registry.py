@@ -70,9 +70,9 @@ class ToolRegistry:
         """The tool with that name. Raises: ToolError that names the closest ones."""
         tool = self._tools.get(name)
         if tool is None and name in self._left_out:
-            raise ToolError(f"{name} cannot be used now: {self._left_out[name]}").in_own_words()
+            raise ToolError(f"{name} cannot be used now: {self._left_out[name]}").mark_message_safe()
         if tool is None:
-            raise ToolError(f"There is no tool called {name!r}. {self._suggestion(name)}").in_own_words()
+            raise ToolError(f"There is no tool called {name!r}. {self._suggestion(name)}").mark_message_safe()
         return tool
 
     def validate(self, call: ToolCall) -> tuple[Tool[Any], Checked]:
@@ -106,6 +106,6 @@ def failed(tool_name: str, error: Exception) -> ToolResult:
     message = str(error) or "no details"
     hint = ours.hint if ours else None
     tail = f" {hint}" if hint and hint not in message else ""
-    origin: Origin = "own" if ours and ours.own_words else "outside"
+    origin: Origin = "own" if ours and ours.has_safe_message else "outside"
     failure = failure_of(error, f"{message}{tail}")
     return ToolResult(f"{head}{message}{tail}", ok=False, origin=origin, own_head=head, own_tail=tail, failure=failure)

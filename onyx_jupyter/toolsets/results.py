@@ -51,7 +51,7 @@ def failure_of(error: Exception, reason: str = "") -> Failure:
 def completed(call: ToolCall, result: ToolResult, status: str, activity: Activity | None) -> ToolResult:
     """The result with a label if its tool has an activity, and a failure if the call did not succeed."""
     label = result.label or (activity.label(call.arguments, is_done=status == "ok") if activity else None)
-    failure = None if status == "ok" else result.failure or _told_failure(result, status)
+    failure = None if status == "ok" else result.failure or _failure_of(result, status)
     data = bounded(result.data)
     return replace(result, label=label and _whole(label, data), failure=failure, data=data)
 
@@ -70,6 +70,6 @@ def _whole(label: Label, data: Mapping[str, Any] | None) -> Label:
     return replace(label, object=first_line(label.object, OBJECT_CHARS), links=links)
 
 
-def _told_failure(result: ToolResult, status: str) -> Failure:
+def _failure_of(result: ToolResult, status: str) -> Failure:
     """The failure of a result without one: the reason is its first line."""
     return Failure(FAILURE_OF_STATUS.get(status, "failed"), first_line(result.output, REASON_CHARS))

@@ -56,8 +56,8 @@ class Tool(Generic[A]):
     model sees only its family in one line and asks for it; there, `at_a_glance` says what it takes and returns, so that
     a model can call it at once, and a tool that is not `listed` there is named elsewhere in the prompt. For small
     models, all tools without a `short` form are deferred. An `untimed` tool waits for the user, or runs something that
-    may take hours: its time does not count against the run's. `activity` is shown on screens as what it does. `told`
-    returns what a model is shown, if that changes while the tool stays.
+    may take hours: its time does not count against the run's. `activity` is shown on screens as what it does.
+    `make_definition` returns what a model is shown, if that changes while the tool stays.
 
     Raises: ValueError if a provider might refuse its name.
     """
@@ -75,7 +75,7 @@ class Tool(Generic[A]):
     untimed: bool = False
     activity: Activity | None = None
     per_call: PerCall[A] = field(default_factory=PerCall)
-    told: Callable[[], ToolDefinition] | None = None
+    make_definition: Callable[[], ToolDefinition] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -87,9 +87,9 @@ class Tool(Generic[A]):
             return self.arguments.check(given)
         except InvalidArguments as error:
             known = ", ".join(self.definition().parameters.get("properties", {})) or "none"
-            told = InvalidArguments(f"{error} {self.name} takes: {known}.", wrong=error.wrong)
-            told.own_words = error.own_words
-            raise told from error
+            refusal = InvalidArguments(f"{error} {self.name} takes: {known}.", wrong=error.wrong)
+            refusal.has_safe_message = error.has_safe_message
+            raise refusal from error
 
     def risk_of(self, arguments: A) -> Risk:
         """The risk of this call, which may differ from the tool's.
@@ -134,9 +134,9 @@ class Tool(Generic[A]):
 
     def definition(self) -> ToolDefinition:
         """The tool as shown to a model, without constraints that most calls meet anyway."""
-        if self.told is not None:
-            return self.told()
-        return ToolDefinition(self.name, self.description, self.arguments.told)
+        if self.make_definition is not None:
+            return self.make_definition()
+        return ToolDefinition(self.name, self.description, self.arguments.schema_for_model)
 
     def short_definition(self) -> ToolDefinition:
         """The definition in its `short` form, if it has one."""

@@ -64,7 +64,7 @@ class Prefixed(_Wrapper):
         return await self._inner.call(replace(tool, name=tool.name.removeprefix(self._prefix)), arguments, context)
 
     def _renamed(self, tool: Tool[Any]) -> Tool[Any]:
-        name, told, shown = self._prefix + tool.name, tool.told, tool.per_call.preview
+        name, make_definition, shown = self._prefix + tool.name, tool.make_definition, tool.per_call.preview
 
         async def preview(arguments: Checked, context: ToolContext) -> ToolPreview:
             assert shown is not None
@@ -74,7 +74,7 @@ class Prefixed(_Wrapper):
         return replace(
             tool,
             name=name,
-            told=None if told is None else lambda: replace(told(), name=name),
+            make_definition=None if make_definition is None else lambda: replace(make_definition(), name=name),
             per_call=replace(tool.per_call, preview=None if shown is None else preview),
         )
 

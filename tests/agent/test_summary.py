@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.agent.summary import HEADINGS, Proposal, complaint_about, identifiers, material, read_answer
+from onyx_jupyter.agent.summary import HEADINGS, Proposal, find_summary_problem, identifiers, material, read_answer
 from onyx_jupyter.messages import Message, ToolCall
 from onyx_jupyter.protocols import Block
 from onyx_jupyter.text_tokens import text_tokens
@@ -55,7 +55,7 @@ def test_an_answer_is_taken_apart_into_summary_and_proposals():
     summary = read_answer(a_summary("Short.", [PROPOSAL]))
     assert summary.text.endswith("## Open requests\nShort.")
     assert summary.proposals == (Proposal(**PROPOSAL),)
-    assert complaint_about(summary, ["Short"], 1000) is None
+    assert find_summary_problem(summary, ["Short"], 1000) is None
 
 
 @pytest.mark.parametrize("memory", ["no list", "{}", "[1, 2", '"x"', "```json\n[{}]\n```"])
@@ -63,16 +63,16 @@ def test_proposals_that_cannot_be_read_leave_the_summary_alone(memory):
     answer = a_summary().partition("## Memory operations")[0] + f"## Memory operations\n{memory}"
     summary = read_answer(answer)
     assert summary.proposals == ()
-    assert complaint_about(summary, [], 1000) is None
+    assert find_summary_problem(summary, [], 1000) is None
 
 
 def test_every_heading_is_needed():
     for heading in HEADINGS:
         lacking = read_answer(a_summary().replace(f"## {heading}\n", ""))
-        assert heading in (complaint_about(lacking, [], 1000) or "")
+        assert heading in (find_summary_problem(lacking, [], 1000) or "")
 
 
 def test_a_lost_name_and_too_many_words_are_complaints():
     summary = read_answer(a_summary())
-    assert complaint_about(summary, ["a.py"], 1000) == "These are missing: a.py."
-    assert "too long" in (complaint_about(summary, [], 10) or "")
+    assert find_summary_problem(summary, ["a.py"], 1000) == "These are missing: a.py."
+    assert "too long" in (find_summary_problem(summary, [], 10) or "")

@@ -1,7 +1,7 @@
 """Where a conversation is cut: never before the newest message of the user, and never so that a gap fills again."""
 
 from onyx_jupyter.agent.token_count import messages_tokens
-from onyx_jupyter.agent.truncation import cut, split, words_of
+from onyx_jupyter.agent.truncation import cut, split, user_messages
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import Block, Compaction
 from onyx_jupyter.sessions.compacted import compacted
@@ -57,15 +57,15 @@ def test_a_gap_behind_a_carried_message_never_fills_again():
 
 def test_the_users_words_are_shortened_alike_and_at_worst_the_middle_ones_go():
     blocks = [user(f"u{number}", f"{number} {SAID}") for number in range(50)]
-    assert words_of(blocks, 100_000) == tuple(f"{number} {SAID}" for number in range(50))
-    short = words_of(blocks, 2200)
+    assert user_messages(blocks, 100_000) == tuple(f"{number} {SAID}" for number in range(50))
+    short = user_messages(blocks, 2200)
     assert len(short) == 50
     assert all(len(word) <= 250 for word in short)
-    few = words_of(blocks, 200)
+    few = user_messages(blocks, 200)
     assert 2 <= len(few) < 50
     assert few[0].startswith("0 ")
     assert few[-1].startswith("49 ")
-    assert words_of(blocks, 0) == ()
+    assert user_messages(blocks, 0) == ()
 
 
 def test_where_nothing_can_be_made_shorter_nothing_is_written():

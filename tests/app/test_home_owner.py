@@ -23,7 +23,7 @@ from onyx_jupyter.app.home_owner import HomeOwner
 async def main():
     async def begin():
         print("begun", flush=True)
-    owner = HomeOwner(Path(sys.argv[1]), begin, look_s=1)
+    owner = HomeOwner(Path(sys.argv[1]), begin, poll_s=1)
     await owner.start()
     await asyncio.sleep(600)
 
@@ -42,7 +42,7 @@ def counted(lock: Path) -> tuple[HomeOwner, list[str]]:
     async def begin() -> None:
         begun.append("begun")
 
-    return HomeOwner(lock, begin, look_s=LOOK_S), begun
+    return HomeOwner(lock, begin, poll_s=LOOK_S), begun
 
 
 async def test_the_first_begins_at_once_and_once(lock: Path) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.made_up_data import makes_up_data
+from onyx_jupyter.cell_mode.made_up_data import fabricates_data
 
 MADE = """
 import numpy as np
@@ -22,7 +22,7 @@ FACTS = NotebookFacts("a.ipynb", cells=CELLS, frames=(FRAME,), variables=("n_cus
 
 
 def makes_up(source: str, request_text: str = "What is the mean of a?") -> bool:
-    return makes_up_data(source, FACTS, request_text)
+    return fabricates_data(source, FACTS, request_text)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_numbers_that_the_person_gave_are_not_made_up() -> None:
 
 
 def test_where_there_is_no_table_anything_may_be_made() -> None:
-    assert not makes_up_data("print(np.random.normal())", NotebookFacts("a.ipynb"), "What comes out?")
+    assert not fabricates_data("print(np.random.normal())", NotebookFacts("a.ipynb"), "What comes out?")
 
 
 @given(st.text(), st.text())

@@ -4,7 +4,7 @@ import pytest
 
 from onyx_jupyter.cell_mode.cell_source import opening_lines
 from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, draws, on_its_figure
+from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, draw_on_current_figure, draws
 from onyx_jupyter.cell_mode.prompts import write_cell
 from onyx_jupyter.cell_mode.turn import Turn
 
@@ -39,12 +39,12 @@ def test_other_cells_do_not() -> None:
     ],
 )
 def test_a_table_is_drawn_on_the_figure_that_was_made_for_it(drawn: str, meant: str) -> None:
-    assert on_its_figure(FIGURE + drawn) == FIGURE + meant
+    assert draw_on_current_figure(FIGURE + drawn) == FIGURE + meant
 
 
 def test_without_such_a_figure_a_table_makes_its_own() -> None:
-    assert on_its_figure("df.plot()") == "df.plot()"
-    assert on_its_figure("df.plot()\n" + FIGURE) == "df.plot()\n" + FIGURE
+    assert draw_on_current_figure("df.plot()") == "df.plot()"
+    assert draw_on_current_figure("df.plot()\n" + FIGURE) == "df.plot()\n" + FIGURE
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from onyx_jupyter.cell_mode import prompts
 from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.model import CellModel
-from onyx_jupyter.cell_mode.prefill import known_beginnings
+from onyx_jupyter.cell_mode.prefill import known_prefixes
 from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelRequest
@@ -28,7 +28,7 @@ def turn(request: str) -> Turn:
 
 @pytest.mark.parametrize("written", ["Plot the mean", "Plot the mean fee by contract"])
 def test_a_cell_its_repair_and_the_draft_of_its_request_begin_with_the_same(written: str) -> None:
-    (read,) = known_beginnings(FACTS, turn(written))
+    (read,) = known_prefixes(FACTS, turn(written))
     assert "'fee': float64" in read
     assert "Asked before" in read
     assert written not in read
@@ -39,38 +39,38 @@ def test_a_cell_its_repair_and_the_draft_of_its_request_begin_with_the_same(writ
 
 
 def test_a_question_that_is_answered_in_words_begins_with_the_cells_and_their_outputs() -> None:
-    (read,) = known_beginnings(FACTS, turn("What does this notebook"))
+    (read,) = known_prefixes(FACTS, turn("What does this notebook"))
     assert "1200 rows" in read
-    assert prompts.in_words(FACTS, turn("What does this notebook do?")).startswith(f"{read}\n\n")
+    assert prompts.text_prompt(FACTS, turn("What does this notebook do?")).startswith(f"{read}\n\n")
 
 
 @pytest.mark.parametrize("written", ["", "What does"])
 def test_before_the_third_word_a_cell_and_an_answer_in_words_are_both_read(written: str) -> None:
-    cell, words = known_beginnings(FACTS, turn(written))
+    cell, words = known_prefixes(FACTS, turn(written))
     assert prompts.write_cell(FACTS, turn("Plot the mean fee by contract.")).startswith(f"{cell}\n\n")
-    assert prompts.in_words(FACTS, turn("What does this notebook do?")).startswith(f"{words}\n\n")
+    assert prompts.text_prompt(FACTS, turn("What does this notebook do?")).startswith(f"{words}\n\n")
 
 
 def test_a_conversation_is_thought_to_begin_with_a_question_about_the_notebook_and_to_go_on_with_cells() -> None:
-    cell, words = known_beginnings(FACTS, Turn("", "", (), BEFORE))
+    cell, words = known_prefixes(FACTS, Turn("", "", (), BEFORE))
     assert words.startswith("The notebook a.ipynb:")
     assert "'fee': float64" in cell
-    assert known_beginnings(FACTS, Turn("", "", (), ()))[0].startswith("The notebook a.ipynb:")
+    assert known_prefixes(FACTS, Turn("", "", (), ()))[0].startswith("The notebook a.ipynb:")
 
 
 def test_without_a_notebook_and_a_conversation_only_the_instructions_are_known() -> None:
-    assert known_beginnings(NotebookFacts(), Turn("", "", (), ()))[0] == ""
+    assert known_prefixes(NotebookFacts(), Turn("", "", (), ()))[0] == ""
 
 
 def test_nothing_is_read_for_what_is_only_to_be_remembered() -> None:
-    assert known_beginnings(FACTS, turn("Remember that fees are in cents")) == []
+    assert known_prefixes(FACTS, turn("Remember that fees are in cents")) == []
 
 
 def test_of_a_notebook_that_has_not_run_no_table_is_read_since_there_is_none_yet() -> None:
     unrun = replace(FACTS, cells=(replace(RUN, has_run=False),), frames=())
-    assert known_beginnings(unrun, turn("Plot the mean fee by contract")) == [""]
-    (words,) = known_beginnings(unrun, turn("What does this notebook do?"))
-    assert known_beginnings(unrun, turn("")) == [words]
+    assert known_prefixes(unrun, turn("Plot the mean fee by contract")) == [""]
+    (words,) = known_prefixes(unrun, turn("What does this notebook do?"))
+    assert known_prefixes(unrun, turn("")) == [words]
 
 
 class Around:

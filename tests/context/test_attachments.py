@@ -207,7 +207,7 @@ async def test_a_variable_is_summarised_and_where_there_is_no_kernel_it_says_so(
 
 
 async def test_what_never_answers_keeps_no_message_waiting(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sent_context, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(sent_context, "TIMEOUT_S", 0.01)
     desk.shelf.released.clear()
     async with asyncio.timeout(LIMIT_S):
         sent = await desk.one(type="cell", path="plot.ipynb", cellId="c2")

@@ -63,7 +63,7 @@ def test_a_link_tells_nothing_of_what_may_not_be_read(root: Path, place: str) ->
 
 
 def test_a_table_that_is_too_large_or_none_is_left_out(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onyx_jupyter.context.cell_context.MOST_BYTES", 10)
+    monkeypatch.setattr("onyx_jupyter.context.cell_context.MAX_BYTES", 10)
     (root / "work" / "fees.csv").write_text("fee,name\n1,a\n2,b\n")
     assert facts(root, "the mean of fees.csv").frames == ()
 

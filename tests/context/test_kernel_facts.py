@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from onyx_jupyter.context import kernel_facts as module
-from onyx_jupyter.context.kernel_facts import kernel_facts, packages_lacking
+from onyx_jupyter.context.kernel_facts import kernel_facts, missing_common_packages
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.protocols import Inspection, InspectionTable, KernelVariables, Variable
 
@@ -77,7 +77,7 @@ def test_rows_that_are_only_numbered_have_no_index_to_speak_of() -> None:
 
 
 def test_a_table_that_takes_too_long_leaves_the_others(monkeypatch) -> None:
-    monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(module, "TIMEOUT_S", 0.05)
 
     class Slow(Kernels):
         async def inspect(self, path: str, name: str) -> Inspection:
@@ -108,5 +108,5 @@ def test_packages_are_asked_of_the_kernel_and_none_lacks_where_it_cannot_say() -
         async def lacking(self, path: str, packages: Sequence[str]) -> frozenset[str]:
             raise NotebookError("kernel_busy", "it is busy")
 
-    assert asyncio.run(packages_lacking(Python(), "a.ipynb")) == {"seaborn", "polars"}  # type: ignore[arg-type]
-    assert asyncio.run(packages_lacking(Busy(), "a.ipynb")) == frozenset()  # type: ignore[arg-type]
+    assert asyncio.run(missing_common_packages(Python(), "a.ipynb")) == {"seaborn", "polars"}  # type: ignore[arg-type]
+    assert asyncio.run(missing_common_packages(Busy(), "a.ipynb")) == frozenset()  # type: ignore[arg-type]

@@ -178,7 +178,7 @@ async def test_a_recalled_note_is_part_of_its_message_to_the_letter_from_then_on
     house.onyx.memories.start()
     while not (await house.onyx.memories.search("tea", None)).found:
         await until(lambda: house.of("memory.updated"))
-    await until(lambda: house.onyx.memories.is_in_step)
+    await until(lambda: house.onyx.memories.is_index_synced)
     house.onyx.memories.recall._wait_s = LIMIT_S
     await house.run(key, "Does Ada drink green beverage or coffee?")
     await house.run(key, "Does Ada drink coffee?")

@@ -305,7 +305,7 @@ class CellsSkillQuestions:
         asker = f"cell {len(self.asked)}"
         question = await self.house.onyx.skills.questions.ask("fresh", None, asker)
         self.asked[question.id] = asker
-        found = await self.house.onyx.skills.questions.look(question.id)
+        found = await self.house.onyx.skills.questions.refresh(question.id)
         assert found is not None
         self.digest = found[1].skill.digest if found[1].skill else ""
         return question.id
@@ -357,7 +357,7 @@ class CellsSkillQuestions:
     async def _look(self) -> None:
         """As the cells do."""
         for question_id in self.asked:
-            await self.house.onyx.skills.questions.look(question_id)
+            await self.house.onyx.skills.questions.refresh(question_id)
 
 
 KINDS = {"approval": Approvals, "question": AgentsQuestions, "skill": CellsSkillQuestions}

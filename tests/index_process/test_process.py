@@ -22,7 +22,7 @@ from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.errors import EmbeddingError, IndexUnavailable
 from onyx_jupyter.features.memory.index import MemoryIndex
 from onyx_jupyter.index_process.client import ProcessEmbedder, ProcessIndex, ProcessVectorCache
-from onyx_jupyter.index_process.left_out_libraries import LOOKED_AT
+from onyx_jupyter.index_process.left_out_libraries import CHECKED_VERSION
 from onyx_jupyter.index_process.process import IndexProcess
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.protocols.retrieval import Chunk, EmbedderIdentity, Embeddings, SearchFilter, Source
@@ -138,7 +138,7 @@ async def test_the_process_that_is_killed_in_the_middle_of_a_search_leaves_an_an
             news.set,
         )
         index.start(at_once=True)
-        await until(lambda: index.state.in_step)
+        await until(lambda: index.state.is_synced)
         embeddings.purpose = "query"
         searching = asyncio.create_task(index.search("steeped tea", EVERYTHING))
         await embeddings.asked.wait()
@@ -236,7 +236,7 @@ async def test_a_server_that_is_killed_leaves_no_process_behind(tmp_path: Path) 
 
 
 def test_the_lancedb_that_is_installed_is_the_one_that_was_looked_at() -> None:
-    assert version("lancedb").startswith(LOOKED_AT), "left_out_libraries: does it still need names alone?"
+    assert version("lancedb").startswith(CHECKED_VERSION), "left_out_libraries: does it still need names alone?"
 
 
 async def test_who_is_cancelled_while_the_process_starts_leaves_none_behind(

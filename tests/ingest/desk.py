@@ -7,7 +7,7 @@ from pathlib import Path
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import IndexUnavailable
 from onyx_jupyter.files.walk import walk
-from onyx_jupyter.ingest.document_chunking import cutting_fingerprint
+from onyx_jupyter.ingest.document_chunking import chunking_fingerprint
 from onyx_jupyter.ingest.document_reader import limit_s
 from onyx_jupyter.ingest.knowledge import DocumentKnowledge, FolderAccess
 from onyx_jupyter.ingest.readers import READERS_VERSION
@@ -32,7 +32,7 @@ class CountingIndex(LanceTextIndex):
     """
 
     def __init__(self, folder: Path, embeddings: FakeEmbeddings) -> None:
-        chunking = cutting_fingerprint(READERS_VERSION)
+        chunking = chunking_fingerprint(READERS_VERSION)
         super().__init__(folder, "document", embeddings, chunking)
         self.put_names: list[str] = []
         self.held = asyncio.Event()
@@ -134,8 +134,8 @@ class Desk:
 
     async def looked(self) -> None:
         """At what has changed, and all of it was read."""
-        self.knowledge.look(at_once=True)
-        await until(lambda: self.knowledge._looking.done() and not self.knowledge._tasks)
+        self.knowledge.scan(at_once=True)
+        await until(lambda: self.knowledge._scan_task.done() and not self.knowledge._tasks)
 
     def workspace(self, agent_id: str) -> Path:
         return self.home / f"workspace-{agent_id}"

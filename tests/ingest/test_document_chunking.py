@@ -4,7 +4,7 @@ import io
 from itertools import pairwise
 
 from onyx_jupyter.ingest.document import Document, Place, Section
-from onyx_jupyter.ingest.document_chunking import cut, cutting_fingerprint, place_and_heading
+from onyx_jupyter.ingest.document_chunking import chunking_fingerprint, cut, place_and_heading
 from onyx_jupyter.ingest.readers import read_document
 from onyx_jupyter.retrieval.chunking import CHILD_SIZE, PARENT_SIZE
 from onyx_jupyter.text_tokens import text_tokens
@@ -68,4 +68,4 @@ def test_lines_are_counted_through_all_sections() -> None:
 
 
 def test_other_readers_make_what_was_cut_before_old() -> None:
-    assert cutting_fingerprint(1) != cutting_fingerprint(2)
+    assert chunking_fingerprint(1) != chunking_fingerprint(2)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.errors import NotFound, PathNotAllowed, StorageError
-from onyx_jupyter.ingest.knowledge import LOOK_S, UNDO
+from onyx_jupyter.ingest.knowledge import SCAN_S, UNDO
 from onyx_jupyter.ingest.web_pages import Fetched
 from tests.ingest.desk import Desk
 from tests.ingest.files import code_cell, encrypted_pdf, markdown_cell, notebook, parquet, pdf, printed
@@ -114,7 +114,7 @@ async def test_a_change_is_seen_by_a_search_some_time_later_without_being_asked_
     await desk.found("Anemones")
     await until(lambda: not desk.knowledge._tasks)
     desk.write({"a.md": "Dolphins swim"})
-    desk.clock.advance(LOOK_S)
+    desk.clock.advance(SCAN_S)
     await desk.found("Dolphins")
     await until(lambda: desk.index.put_names == ["a.md", "a.md"])
     assert await desk.found("Dolphins") == ["a.md"]
@@ -146,7 +146,7 @@ async def test_what_a_kill_cut_off_goes_on_where_it_was(tmp_path: Path) -> None:
 
     again = Desk(tmp_path)
     forget_the_files(again)
-    again.knowledge.look()
+    again.knowledge.scan()
     await until(lambda: len(again.index.put_names) + len(done) >= 150 and not again.knowledge._tasks)
     (item,) = await again.knowledge.items()
     assert (item.state, item.total, item.chunks) == ("done", 150, 150)
@@ -171,7 +171,7 @@ async def test_a_lost_index_is_made_again_from_the_files(tmp_path: Path) -> None
     await desk.close()
     shutil.rmtree(desk.home / "index")
     again = Desk(tmp_path)
-    again.knowledge.look()
+    again.knowledge.scan()
     await until(lambda: len(again.index.put_names) == len(EVERY_KIND) and not again.knowledge._tasks)
     assert [one.path for one in (await again.knowledge.search("the")).passages] == before
     await again.close()
@@ -185,8 +185,8 @@ async def test_reading_can_be_stopped_and_gone_on_with(desk: Desk) -> None:
     stopped = await desk.knowledge.stop(item.item_id)
     assert (stopped.state, desk.index.put_names) == ("stopped", [])
     desk.index.held.set()
-    desk.knowledge.look(at_once=True)
-    await until(lambda: desk.knowledge._looking.done())
+    desk.knowledge.scan(at_once=True)
+    await until(lambda: desk.knowledge._scan_task.done())
     assert (await desk.knowledge.items())[0].state == "stopped"  # nothing begins it again but its person
     assert ((await desk.refreshed()).state, len(desk.index.put_names)) == ("done", 10)
 
@@ -219,7 +219,7 @@ async def test_a_page_is_kept_so_that_it_is_found_again_without_the_web(tmp_path
     await desk.close()
     shutil.rmtree(desk.home / "index")
     again = Desk(tmp_path)  # with no pages at all
-    again.knowledge.look()
+    again.knowledge.scan()
     await until(lambda: again.index.put_names and not again.knowledge._tasks)
     (found,) = (await again.knowledge.search("high water")).passages
     assert (found.path, found.start_line) == (url, None)
@@ -274,8 +274,8 @@ async def test_what_was_removed_is_neither_read_again_nor_in_the_way_of_adding_i
     desk.write({"a.md": "Anemones"})
     item = await desk.add("a.md")
     await desk.knowledge.remove(item.item_id)
-    desk.knowledge.look(at_once=True)
-    await until(lambda: desk.knowledge._looking.done() and not desk.knowledge._tasks)
+    desk.knowledge.scan(at_once=True)
+    await until(lambda: desk.knowledge._scan_task.done() and not desk.knowledge._tasks)
     assert await desk.found("Anemones") == []
     assert ((await desk.add("a.md")).chunks, await desk.found("Anemones")) == (1, ["a.md"])
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.magics.tool_words import tool_words
+from onyx_jupyter.magics.tool_words import describe_call
 from onyx_jupyter.magics.turn_state import Step, TurnState
 
 EDIT = {"action": "edit_and_run_cell", "object": "a.ipynb", "objectKind": "path"}
@@ -57,5 +57,5 @@ def test_a_call_that_was_not_allowed_says_what_was_said():
 
 def test_a_tool_without_words_is_known_by_its_name():
     assert step(started(None), finished("ok")).line == "✓ Exec ls"
-    words = tool_words("acme_look_up", {"action": "of_a_later_version"}, {"limit": 3, "query": "x\ny"}, is_over=True)
+    words = describe_call("acme_look_up", {"action": "of_a_later_version"}, {"limit": 3, "query": "x\ny"}, is_over=True)
     assert (words.verb, words.object, words.is_code) == ("Acme look up", "x", False)

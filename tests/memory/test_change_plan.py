@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from onyx_jupyter.memory.change_plan import Outcome, Plan, carry_out, make_plan, memory_text, newest_version
+from onyx_jupyter.memory.change_plan import Outcome, Plan, execute_plan, make_plan, memory_text, newest_version
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.operations import Operation
 from onyx_jupyter.storage.versions import VersionStore
@@ -38,7 +38,7 @@ class Place:
         return make_plan(now, [wish], [], "", version=await newest_version(self.memory, now))
 
     async def done(self, plan: Plan) -> Outcome:
-        return await carry_out(plan, self.memory, "consolidation", "01S")
+        return await execute_plan(plan, self.memory, "consolidation", "01S")
 
 
 @pytest.fixture

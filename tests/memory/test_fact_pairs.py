@@ -106,7 +106,7 @@ async def telling(tmp_path: Path) -> AsyncIterator[Told]:
         await store.remember(older)
         clock.advance(14 * 86_400)
         kept = await store.remember(newer)
-        return kept, [(fact.text, fact.confidence) for fact in await store.all() if fact.is_true_still]
+        return kept, [(fact.text, fact.confidence) for fact in await store.all() if fact.is_current]
 
     try:
         yield tell

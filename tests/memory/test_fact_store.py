@@ -38,7 +38,7 @@ class Place:
         )
 
     async def texts(self) -> list[str]:
-        return [fact.text for fact in await self.facts.all() if fact.is_true_still]
+        return [fact.text for fact in await self.facts.all() if fact.is_current]
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ async def test_a_word_more_changes_a_fact_and_nobody_who_was_not_asked_may_end_i
     place = Place(tmp_path, FakeEmbedder(alike={"nobody": "users"}))
     await place.facts.remember("users may delete the data")
     before = place.file.read_bytes()
-    assert (await place.facts.foreseen("nobody may delete the data")).outcome == "changed"
+    assert (await place.facts.preview_remember("nobody may delete the data")).outcome == "changed"
     with pytest.raises(ToolError, match="f1 “users may delete the data” would end with it, and the user was not asked"):
         await place.facts.remember("nobody may delete the data", may_end=())
     assert place.file.read_bytes() == before

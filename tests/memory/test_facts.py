@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from onyx_jupyter.memory.fact_lines import compact, fact_chunks, read_facts, with_states
-from onyx_jupyter.memory.fact_similarity import fact_words, likeness
-from onyx_jupyter.memory.facts import Fact, confidence_at, is_worn_out, reinforced, superseded, surest
+from onyx_jupyter.memory.fact_similarity import compare_facts, tokenize_fact
+from onyx_jupyter.memory.facts import Fact, confidence_at, is_expired, most_confident, reinforced, superseded
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -49,7 +49,7 @@ def test_told_again_it_gains_a_tenth_of_what_is_left_then_and_never_more_than_on
     [(1.0, 167, False), (1.0, 168, True), (0.2, 29, False), (0.2, 30, False), (0.2, 31, True), (0.3, 0, False)],
 )
 def test_only_what_is_uncertain_and_old_goes(confidence: float, days: int, goes: bool) -> None:
-    assert is_worn_out(fact(confidence=confidence), BEGIN + timedelta(days=days)) is goes
+    assert is_expired(fact(confidence=confidence), BEGIN + timedelta(days=days)) is goes
 
 
 def test_the_surest_come_first_then_the_last_told_and_what_ended_never() -> None:
@@ -61,8 +61,8 @@ def test_the_surest_come_first_then_the_last_told_and_what_ended_never() -> None
         superseded(fact("f4", at=now), "f5", now),
         fact("f10", at=BEGIN),
     ]
-    assert [one.id for one in surest(facts, now)] == ["f3", "f2", "f1", "f10"]
-    assert [one.id for one in surest(facts, now, 2)] == ["f3", "f2"]
+    assert [one.id for one in most_confident(facts, now)] == ["f3", "f2", "f1", "f10"]
+    assert [one.id for one in most_confident(facts, now, 2)] == ["f3", "f2"]
 
 
 def test_what_ended_keeps_the_interval_in_which_it_was_true() -> None:
@@ -122,7 +122,7 @@ def test_what_ended_keeps_the_interval_in_which_it_was_true() -> None:
     ],
 )
 def test_whether_two_facts_say_the_same(older: str, newer: str, close: bool, expected: str | None) -> None:
-    assert likeness(fact_words(older), fact_words(newer), close=close) == expected
+    assert compare_facts(tokenize_fact(older), tokenize_fact(newer), close=close) == expected
 
 
 def test_lines_survive_what_nobody_here_knows() -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.memory.bootstrap import BOOTSTRAP_FILES
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.memory.templates import install_templates, written_since
+from onyx_jupyter.memory.templates import install_templates, non_template_lines
 from onyx_jupyter.testing.fake_clock import FakeClock
 
 TEMPLATES = Path(__file__).parents[2] / "workspace"
@@ -43,6 +43,6 @@ def test_the_heartbeat_file_says_nothing_yet() -> None:
 def test_what_a_person_wrote_is_told_from_the_template(tmp_path: Path) -> None:
     template = TEMPLATES / "MEMORY.md"
     text = template.read_text("utf-8")
-    assert written_since(template, text) == ""
-    assert written_since(template, text.replace("## Projects", "- Prefers tea\n\n## Projects")) == "- Prefers tea"
-    assert written_since(tmp_path / "none.md", text) == text
+    assert non_template_lines(template, text) == ""
+    assert non_template_lines(template, text.replace("## Projects", "- Prefers tea\n\n## Projects")) == "- Prefers tea"
+    assert non_template_lines(tmp_path / "none.md", text) == text

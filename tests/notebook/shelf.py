@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.cell_changes import carried_out, plan
+from onyx_jupyter.notebook.cell_changes import apply_steps, plan
 from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.protocols import (
     AppliedChange,
@@ -79,7 +79,7 @@ class Shelf:
         if moved & self.running:
             raise NotebookError("running", "A cell runs now.")
         self.applied.append(changes)
-        self.notebooks[path] = [dict(cell) for cell in carried_out(cells, steps)]
+        self.notebooks[path] = [dict(cell) for cell in apply_steps(cells, steps)]
         if self.lose_answer:
             self.lose_answer = False
             raise NotebookError("tab_gone", "The tab has gone.")

@@ -22,7 +22,7 @@ async def drawn(kernels: KernelPlace, code: str) -> CellRun:
         await kernels.start()
         await kernels.run(BEGIN)
     figures = DrawnFigures(KernelInspection(kernels.manager))
-    run = await figures.told(kernels.kernel_id, lambda: kernels.run(code))
+    run = await figures.with_figures(kernels.kernel_id, lambda: kernels.run(code))
     assert run.status == "ok", run.outputs
     return run
 
@@ -113,7 +113,7 @@ async def test_a_cell_that_draws_nothing_and_a_figure_of_another_cell_tell_nothi
         await kernels.run("plt.plot([1, 2])")
         return await kernels.run("x = 1")
 
-    assert (await figures.told(kernels.kernel_id, after_another)).figures == ()
+    assert (await figures.with_figures(kernels.kernel_id, after_another)).figures == ()
     assert await kernels.value(LISTENS) == "False"
 
 
@@ -137,7 +137,7 @@ async def test_whoever_asked_and_went_away_leaves_nothing_behind_for_long(kernel
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        await DrawnFigures(KernelInspection(kernels.manager)).told(kernels.kernel_id, gone)
+        await DrawnFigures(KernelInspection(kernels.manager)).with_figures(kernels.kernel_id, gone)
     assert await kernels.value(LISTENS) == "True"
     for _ in range(22):
         await kernels.run("1")
@@ -150,9 +150,9 @@ async def test_a_run_without_a_kernel_or_with_a_dead_one_is_as_before(kernels: K
 
     await kernels.start()
     figures = DrawnFigures(KernelInspection(kernels.manager))
-    assert await figures.told(None, run) == CellRun("ok", 1, ())
+    assert await figures.with_figures(None, run) == CellRun("ok", 1, ())
     await kernels.manager.get_kernel(kernels.kernel_id).shutdown_kernel(now=True)
-    assert await figures.told(kernels.kernel_id, run) == CellRun("ok", 1, ())
+    assert await figures.with_figures(kernels.kernel_id, run) == CellRun("ok", 1, ())
 
 
 async def test_the_first_cell_of_a_notebook_that_is_open_nowhere_tells_what_it_draws(kernels: KernelPlace) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.notebook.outputs import render_outputs
-from onyx_jupyter.notebook.plotly_figure import PLOTLY, plotly_in_words
+from onyx_jupyter.notebook.plotly_figure import PLOTLY, describe_plotly
 
 LAYOUT = {"title": {"text": "Churn"}, "xaxis": {"title": {"text": "contract"}}, "yaxis": {"title": "rate"}}
 
@@ -19,12 +19,12 @@ def packed(code: str, *numbers: float) -> dict[str, str]:
 
 
 def told(**trace: Any) -> str:
-    return plotly_in_words({"data": [trace], "layout": {}})
+    return describe_plotly({"data": [trace], "layout": {}})
 
 
 def test_bars_are_told_with_names_also_where_numbers_are_packed() -> None:
     bars = {"type": "bar", "name": "left", "x": ["monthly", "one year"], "y": packed("d", 0.4271, 0.1127)}
-    assert plotly_in_words({"data": [bars], "layout": LAYOUT}) == (
+    assert describe_plotly({"data": [bars], "layout": LAYOUT}) == (
         'title "Churn"; x "contract"; y "rate"; bars "left": monthly 0.4271, one year 0.1127'
     )
     assert told(type="bar", orientation="h", x=[1, 2], y=["a", "b"]) == "bars: a 1, b 2"
@@ -47,13 +47,13 @@ def test_other_kinds_are_told_by_their_ranges() -> None:
 
 @pytest.mark.parametrize("bad", ["", None, [], {}, {"data": 3}, {"data": {}}])
 def test_what_is_no_figure_is_told_by_nothing(bad: Any) -> None:
-    assert plotly_in_words(bad) == ""
+    assert describe_plotly(bad) == ""
 
 
 def test_what_cannot_be_read_leaves_the_rest_readable() -> None:
     assert told(type="bar", x=["a"], y={"dtype": "f8", "bdata": "!!"}) == "bars: "
     assert told(type="bar", x=["a"], y={"dtype": "f8", "bdata": "AAA="}) == "bars: "
-    assert plotly_in_words({"data": [], "layout": None}) == "nothing is drawn in it"
+    assert describe_plotly({"data": [], "layout": None}) == "nothing is drawn in it"
 
 
 def test_a_figure_stands_in_an_output_in_one_line() -> None:

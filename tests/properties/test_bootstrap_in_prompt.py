@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.security.external_content import plainly
+from onyx_jupyter.security.external_content import escape_marks
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from tests.runs.house import House
 
@@ -34,7 +34,7 @@ def test_the_prompt_holds_soul_and_user_whole(tmp_path_factory, soul, user, othe
     bootstrap files."""
     files = {"SOUL.md": soul, "USER.md": user, **others}
     system = system_prompt(tmp_path_factory.mktemp("house"), files, ScriptedModel(["ok"]))
-    files |= {name: plainly(text.strip()) for name, text in files.items() if name == "MEMORY.md"}
+    files |= {name: escape_marks(text.strip()) for name, text in files.items() if name == "MEMORY.md"}
     for text in files.values():
         assert text.strip() in system
 

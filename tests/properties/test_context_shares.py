@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.context.attachments import fair_shares
+from onyx_jupyter.context.attachments import split_budget
 
 
 @given(st.lists(st.integers(0, 50_000), max_size=30), st.integers(0, 40_000))
 def test_shares_fit_and_are_fair(lengths: list[int], total: int) -> None:
-    shares = fair_shares(lengths, total)
+    shares = split_budget(lengths, total)
     assert len(shares) == len(lengths)
     assert all(0 <= share <= length for share, length in zip(shares, lengths, strict=True))
     assert sum(shares) <= total or sum(lengths) <= total

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.memory.fact_lines import compact, read_facts, with_states
-from onyx_jupyter.memory.fact_similarity import fact_words, likeness
+from onyx_jupyter.memory.fact_similarity import compare_facts, tokenize_fact
 from onyx_jupyter.memory.fact_store import FactStore
-from onyx_jupyter.memory.facts import Fact, confidence_at, is_worn_out, reinforced, surest
+from onyx_jupyter.memory.facts import Fact, confidence_at, is_expired, most_confident, reinforced
 from onyx_jupyter.memory.files import MemoryFiles
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -60,10 +60,10 @@ def test_the_order_depends_on_the_facts_alone(known: list[Fact], jump: timedelta
     mixed = list(known)
     chance.shuffle(mixed)
     moment = BEGIN + jump
-    chosen = surest(known, moment, 15)
-    assert chosen == surest(mixed, moment, 15)
+    chosen = most_confident(known, moment, 15)
+    assert chosen == most_confident(mixed, moment, 15)
     assert len(chosen) <= 15
-    assert not [fact for fact in chosen if is_worn_out(fact, moment)]
+    assert not [fact for fact in chosen if is_expired(fact, moment)]
     sure = [confidence_at(fact, moment) for fact in chosen]
     assert sure == sorted(sure, reverse=True)
 
@@ -106,16 +106,16 @@ one_word_more = st.one_of(
 def test_a_word_more_anywhere_is_never_taken_for_the_same(words: list[str], more: str, place: int) -> None:
     older, newer = " ".join(words), " ".join([*words[:place], more, *words[place:]])
     for one, other in ((older, newer), (newer, older)):
-        assert likeness(fact_words(one), fact_words(other), close=True) != "same"
+        assert compare_facts(tokenize_fact(one), tokenize_fact(other), close=True) != "same"
 
 
 @given(some_words, st.randoms(use_true_random=False))
 def test_whether_two_are_the_same_does_not_depend_on_which_came_first(words: list[str], chance: random.Random) -> None:
     mixed = list(words)
     chance.shuffle(mixed)
-    one, other = fact_words(" ".join(words)), fact_words(" ".join(mixed))
-    assert likeness(one, one) == ("same" if one.words else None), "what is told again word for word"
-    assert (likeness(one, other, close=True) == "same") == (likeness(other, one, close=True) == "same")
+    one, other = tokenize_fact(" ".join(words)), tokenize_fact(" ".join(mixed))
+    assert compare_facts(one, one) == ("same" if one.words else None), "what is told again word for word"
+    assert (compare_facts(one, other, close=True) == "same") == (compare_facts(other, one, close=True) == "same")
 
 
 json_values = st.recursive(

@@ -7,10 +7,10 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.memory.consolidation import HISTORY_CHARS, UnreadableAnswer, read_answer
-from onyx_jupyter.memory.items import anatomy
-from onyx_jupyter.memory.operation_checks import PASSED_ON, Turn, no_steering, said_by_a_person
+from onyx_jupyter.memory.items import parse_structure
+from onyx_jupyter.memory.operation_checks import QUOTED_ONLY, Turn, grounded_in_user, reject_instructions
 from onyx_jupyter.memory.operations import Limits, Operation, apply_operations
-from onyx_jupyter.memory.quoted_text import parted
+from onyx_jupyter.memory.quoted_text import split_quoted
 
 WORDS = st.text(st.sampled_from("abc äß日 0.,`*_-#|<>&\\"), min_size=1, max_size=30)
 MARKDOWN = (
@@ -43,7 +43,7 @@ def files(draw: st.DrawFn) -> str:
 @st.composite
 def wishes(draw: st.DrawFn, text: str) -> list[Operation]:
     """What a model may come up with: entries of the file and such that are not there, anything as content."""
-    items = [item.text for item in anatomy(text).items] or ["none"]
+    items = [item.text for item in parse_structure(text).items] or ["none"]
     contents = st.one_of(
         st.text(st.sampled_from("uvwxyz "), min_size=4, max_size=40),
         st.text(max_size=40),
@@ -73,7 +73,7 @@ def files_and_wishes(draw: st.DrawFn) -> tuple[str, list[Operation]]:
 
 
 def texts(file: str) -> list[str]:
-    return [item.text for item in anatomy(file).items]
+    return [item.text for item in parse_structure(file).items]
 
 
 @given(files_and_wishes())
@@ -102,7 +102,7 @@ def test_what_no_operation_names_stays_byte_for_byte(case):
     text, operations = case
     applied = apply_operations(text, operations)
     edited = [operation.item for operation in applied.done if operation.op != "add"]
-    items = {item.start: item for item in anatomy(text).items}
+    items = {item.start: item for item in parse_structure(text).items}
     kept, number = [], 0
     lines = re.findall(r"[^\n]*\n|[^\n]+$", text)
     left = list(edited)
@@ -135,8 +135,8 @@ def test_the_file_holds_just_the_entries_that_it_should(case):
         else:
             expected.append(operation.content)
     assert sorted(texts(applied.text)) == sorted(expected)
-    titles = [section.title for section in anatomy(text).sections]
-    now = [section.title for section in anatomy(applied.text).sections]
+    titles = [section.title for section in parse_structure(text).sections]
+    now = [section.title for section in parse_structure(applied.text).sections]
     assert now[: len(titles)] == titles
     assert {title.casefold() for title in now[len(titles) :]} <= {
         o.section.casefold() for o in applied.done if o.op == "add"
@@ -175,15 +175,15 @@ def test_no_order_comes_out_of_what_a_person_only_passed_on(wrapped, before, ech
     turns = [Turn("u", "person", f"{before}\n{wrapped.format(order)}"), Turn("a", "assistant", f"I see: {order}.")]
     sources = ("u", "a") if echoed else ("u",)
     wish = Operation("add", "", sources, section="Facts", content=order)
-    assert said_by_a_person(turns)(wish) == PASSED_ON
-    assert said_by_a_person([Turn("u", "person", f"{order}, please.")])(wish) is None
+    assert grounded_in_user(turns)(wish) == QUOTED_ONLY
+    assert grounded_in_user([Turn("u", "person", f"{order}, please.")])(wish) is None
 
 
 @given(st.text(max_size=700))
 @example("```")
 @example("> " * 300)
 def test_whatever_a_message_holds_each_of_its_words_is_typed_or_passed_on(text):
-    message = parted(text)
+    message = split_quoted(text)
     assert sorted(re.findall(r"\w+", f"{message.own} {message.passed_on}")) == sorted(re.findall(r"\w+", text))
 
 
@@ -223,7 +223,7 @@ def test_whatever_a_model_answers_is_either_unreadable_or_bounded(text, answer, 
         wishes = read_answer(f"```json\n{answer}\n```" if fenced else answer, turns, text)
     except UnreadableAnswer:
         return
-    applied = apply_operations(text, wishes.operations, [no_steering, said_by_a_person(turns)])
+    applied = apply_operations(text, wishes.operations, [reject_instructions, grounded_in_user(turns)])
     event(f"done {min(len(applied.done), 1)}")
     assert all("u" in operation.sources for operation in applied.done)
     assert len(texts(applied.text)) >= len(texts(text)) - len(texts(text)) // 5

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.protocols.retrieval import Candidate
-from onyx_jupyter.retrieval.ranking import likenesses, recency
+from onyx_jupyter.retrieval.ranking import pairwise_similarity, recency
 from onyx_jupyter.retrieval.selection import Selection, select
 from onyx_jupyter.retrieval.settings import SearchSettings
 from tests.retrieval.small_index import a_candidate
@@ -108,7 +108,7 @@ def test_age_never_lifts_a_score_whatever_the_clock_says(day, half_life, floor):
 def test_no_two_results_are_almost_the_same(candidates, search, limit):
     """Property 13, of any two and not only of neighbours."""
     results = selected(candidates, search, limit=limit).results
-    alike = likenesses([one.candidate for one in results])
+    alike = pairwise_similarity([one.candidate for one in results])
     pairs = [alike[one][other] for one in range(len(results)) for other in range(one)]
     assert max(pairs, default=0) <= 0.95 + 1e-6
 

@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.security.external_content import plainly
+from onyx_jupyter.security.external_content import escape_marks
 from onyx_jupyter.testing.script import Call
 from tests.runs.house import House
 from tests.waiting import until
@@ -47,9 +47,9 @@ def test_every_call_is_executed_if_allowed_and_its_result_returned_to_the_agent(
 def _expected(tool: str, word: str, allowed: bool) -> str:
     match tool:
         case "peek":
-            return plainly(f"saw {word}")
+            return escape_marks(f"saw {word}")
         case "touch":
-            return plainly(f"touched {word}") if allowed else "Denied: no"
+            return escape_marks(f"touched {word}") if allowed else "Denied: no"
         case "break":
             return "break failed (ZeroDivisionError)"
         case _:

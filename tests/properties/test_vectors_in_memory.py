@@ -56,7 +56,7 @@ class Shelf:
 @pytest.fixture(scope="module")
 def shelf() -> Iterator[Shelf]:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as little_room:
-        little_room.setattr(vector_matrix, "_LEAST_SPARE_BYTES", 5 * 4 * 16)
+        little_room.setattr(vector_matrix, "_MIN_SPARE_BYTES", 5 * 4 * 16)
         shelf = Shelf(Path(folder))
         yield shelf
         shelf.runner.run(shelf.in_memory.close())

@@ -7,7 +7,7 @@ import pytest
 
 from onyx_jupyter.messages import Message, ToolCall, ToolDefinition
 from onyx_jupyter.protocols import ModelRequest
-from onyx_jupyter.providers.cache_marks import marked_messages, marked_tools, takes_marks
+from onyx_jupyter.providers.cache_marks import marked_messages, marked_tools, supports_cache_marks
 from onyx_jupyter.providers.litellm_library import close_litellm
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
@@ -123,7 +123,7 @@ async def test_its_errors_have_the_same_codes_as_those_of_others(reply: Any, cod
     ],
 )
 def test_only_providers_that_pass_them_on_take_marks(name: str, takes: bool) -> None:
-    assert takes_marks(name) is takes
+    assert supports_cache_marks(name) is takes
 
 
 def test_marks_change_neither_their_input_nor_an_empty_request() -> None:

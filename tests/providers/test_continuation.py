@@ -107,7 +107,7 @@ async def test_a_server_is_tried_once_and_asked_in_its_own_way_from_then_on(kind
     assert len(asked) == 2
     for answer, request in zip(answers, asked, strict=True):
         assert answer.text == ("print(df['fee'].mean())" if goes_on else f"Sure! Here is the cell:\n{CELL}\n```")
-        assert answer.done.began_anew is not goes_on
+        assert answer.done.restarted is not goes_on
         assert FLAGS & request.body.keys() == fields
         assert begun(request) == (REQUEST.guidance.begun if goes_on and REQUEST.guidance else None)
         assert request.body.get("stop") == (["\n```"] if goes_on else None)
@@ -155,7 +155,7 @@ async def test_a_server_that_could_not_be_asked_is_asked_again_the_next_time(fau
         models = models_at(server)
         first, second = [await collect(models.open("own/coder").stream(REQUEST)) for _ in range(2)]
         await models.close()
-    assert (first.done.began_anew, second.done.began_anew) == (True, False)
+    assert (first.done.restarted, second.done.restarted) == (True, False)
     assert "```python" in first.text
     assert len(trials(server)) == 2
 
@@ -164,10 +164,10 @@ async def test_another_server_at_the_same_address_is_tried_after_it_refused() ->
     kinds = [like_llama_cpp]
     with ScriptedServer(lambda request: kinds[-1](request)) as server:
         models = models_at(server)
-        assert (await collect(models.open("own/coder").stream(REQUEST))).done.began_anew is False
+        assert (await collect(models.open("own/coder").stream(REQUEST))).done.restarted is False
         kinds.append(refusing)
         assert (await collect(models.open("own/coder").stream(REQUEST))).error is not None
-        assert (await collect(models.open("own/coder").stream(REQUEST))).done.began_anew is True
+        assert (await collect(models.open("own/coder").stream(REQUEST))).done.restarted is True
         await models.close()
 
 
@@ -181,7 +181,7 @@ async def test_leaving_while_it_is_tried_ends_the_trial_and_the_next_one_tries_a
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         assert await server.requests[0].client_left(5)
-        assert (await collect(models.open("own/coder").stream(REQUEST))).done.began_anew is False
+        assert (await collect(models.open("own/coder").stream(REQUEST))).done.restarted is False
         await models.close()
 
 

@@ -14,7 +14,7 @@ from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
 from onyx_jupyter.providers.embedders.choice import COMPARED_EVERY_S, EmbedderChoice
 from onyx_jupyter.providers.embedders.source import EmbedderSource
-from onyx_jupyter.providers.embedders.source_health import FIRST_WAIT_S, LONGEST_WAIT_S, PATIENCE_S, STEADY_S
+from onyx_jupyter.providers.embedders.source_health import FAILOVER_AFTER_S, FIRST_WAIT_S, LONGEST_WAIT_S, STEADY_S
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder
 from tests.waiting import until
@@ -95,7 +95,7 @@ class Bench:
     async def current(self) -> str | None:
         """Who is used now, after whatever look around was due."""
         await self.choice.current()
-        look = self.choice._look
+        look = self.choice._check_task
         if look is not None:
             await until(look.done)
         identity = await self.choice.current()
@@ -179,7 +179,7 @@ async def test_one_that_hangs_is_left_alone_although_nobody_waits_for_it_to_the_
     with pytest.raises(EmbeddingError, match=r"did not answer in time\. Onyx tries it again"):
         await bench.embed("c")
     assert await bench.current() == "ollama"
-    bench.clock.advance(PATIENCE_S)
+    bench.clock.advance(FAILOVER_AFTER_S)
     assert await bench.current() == "api"
 
 
@@ -218,7 +218,7 @@ async def test_one_that_comes_long_after_the_start_has_to_stay_first() -> None:
     bench.ollama.fail(EmbeddingError("not started yet"))
     assert await bench.current() == "api"
     bench.ollama.fail(None)
-    bench.clock.advance(PATIENCE_S)
+    bench.clock.advance(FAILOVER_AFTER_S)
     await bench.embed("a")
     assert await bench.current() == "api"
     bench.clock.advance(STEADY_S)
@@ -262,9 +262,9 @@ async def test_one_that_stays_away_is_replaced_by_the_next() -> None:
     bench.ollama.fail(EmbeddingError("away"))
     with pytest.raises(EmbeddingError):
         await bench.embed("a")
-    bench.clock.advance(PATIENCE_S - 1)
+    bench.clock.advance(FAILOVER_AFTER_S - 1)
     assert await bench.current() == "ollama"
-    bench.clock.advance(PATIENCE_S)
+    bench.clock.advance(FAILOVER_AFTER_S)
     assert await bench.current() == "api"
     assert (await bench.embed("a", by="api")).shape == (1, 32)
 

@@ -13,7 +13,7 @@ from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ConfigError, EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
-from onyx_jupyter.providers.embedders.model_tags import mark_of, marked, unmarked
+from onyx_jupyter.providers.embedders.model_tags import marked, tag_of, unmarked
 from onyx_jupyter.providers.embedders.sources import embedder_sources, open_embeddings
 from onyx_jupyter.security.secret_redactor import SecretRedactor
 from onyx_jupyter.testing.embedding_server import EmbeddingServer
@@ -118,7 +118,7 @@ async def test_a_model_of_the_same_name_on_another_server_is_another_embedder() 
 @pytest.mark.parametrize("model", ["text-embedding-3-small", "text-embedding@004", "lab/bge-m3", "a@latest"])
 def test_a_name_that_has_no_mark_is_told_as_it_is(model: str) -> None:
     assert unmarked(model) == model
-    assert unmarked(marked(model, mark_of("http://gpu.example/v1"))) == model
+    assert unmarked(marked(model, tag_of("http://gpu.example/v1"))) == model
 
 
 async def test_a_running_ollama_is_preferred_and_its_end_leaves_words_for_the_moment() -> None:

@@ -60,7 +60,7 @@ async def test_another_one_takes_the_place_of_the_one_under_way(readings: Readin
 async def test_what_gave_way_is_read_again_and_so_is_all_after_the_process_ended(readings: Readings) -> None:
     first = readings.read("a")
     await turns()
-    readings.ahead.give_way()
+    readings.ahead.interrupt_prefill()
     await first
     assert readings.ended == []
     readings.released.set()

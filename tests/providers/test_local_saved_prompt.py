@@ -111,14 +111,14 @@ def test_what_a_killed_process_left_goes_with_time(place: Place) -> None:
 def test_what_is_too_long_is_not_kept_and_of_all_together_the_oldest_goes(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("onyx_jupyter.providers.local_saved_prompt._MOST_BYTES", 20)
+    monkeypatch.setattr("onyx_jupyter.providers.local_saved_prompt._MAX_BYTES", 20)
     place.keep(b"x" * 21)
     assert place.names == []
     place.keep(b"x" * 20)
     before = set(place.names)
     (about,) = place.folder.glob("*.json")
     room = 20 + 2 * about.stat().st_size + 5
-    monkeypatch.setattr("onyx_jupyter.providers.local_saved_prompt._MOST_BYTES_OF_ALL", room)
+    monkeypatch.setattr("onyx_jupyter.providers.local_saved_prompt._MAX_TOTAL_BYTES", room)
     place.clock.advance(60)
     place.weights = replace(place.weights, context_tokens=2048)
     place.keep(b"y" * 20)

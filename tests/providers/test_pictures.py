@@ -11,7 +11,7 @@ from onyx_jupyter.providers.json_actions import json_action_call
 from onyx_jupyter.providers.litellm_library import close_litellm
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
-from onyx_jupyter.providers.vision import can_see
+from onyx_jupyter.providers.vision import supports_vision
 from onyx_jupyter.testing.collected import collect
 from onyx_jupyter.testing.scripted_server import ScriptedServer
 from tests.runs.house import DOT
@@ -94,4 +94,4 @@ def test_the_table_says_who_sees_and_a_name_only_where_it_says_nothing() -> None
     table = {"gpt-4o": {"supports_vision": True}, "mistral/blind": {}, "anthropic/claude-blind": {}}
     seeing = ["openai/gpt-4o", "anthropic/claude-new", "bedrock/us.anthropic.claude-new", "gemini/gemini-new"]
     blind = ["mistral/blind", "anthropic/claude-blind", "openai/new", "ollama_chat/llama"]
-    assert [name for name in [*seeing, *blind] if can_see(table, name)] == seeing
+    assert [name for name in [*seeing, *blind] if supports_vision(table, name)] == seeing

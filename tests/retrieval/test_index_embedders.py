@@ -223,7 +223,7 @@ async def test_a_server_that_has_just_started_waits_before_it_makes_everything_a
     other = FakeEmbedder(model="other", dimension=32)
     index = LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(other), "400/80", idle_s=0, steady_s=3600)
     await found(index, "tea")
-    await until(lambda: index._upkeep.waits_for == other.identity)
+    await until(lambda: index._maintenance.waits_for == other.identity)
     assert (other.calls, tables(tmp_path)) == ([], 1)
     await index.close()
 
@@ -236,11 +236,11 @@ async def test_one_that_may_only_be_late_is_waited_for_and_its_vectors_are_searc
     embeddings = TwoEmbeddings(other, mine)
     index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, steady_s=0)
     assert all(one.similarity is not None for one in await found(index, "tea"))
-    await index._upkeep._task
-    assert (index._upkeep.waits_for, other.calls) == (other.identity, [])
+    await index._maintenance._task
+    assert (index._maintenance.waits_for, other.calls) == (other.identity, [])
     embeddings.embedder = mine
-    index._upkeep._wake()
-    await until(lambda: index._upkeep.waits_for is None)
+    index._maintenance._wake()
+    await until(lambda: index._maintenance.waits_for is None)
     assert other.calls == []
     await index.close()
 
@@ -257,9 +257,9 @@ async def test_two_servers_with_different_embedders_do_not_take_turns(tmp_path: 
     embedded = len(one.calls)
     for _ in range(3):
         for index in indices:
-            index._upkeep._wake()
-            await until(lambda index=index: index._upkeep._task.done())
-    assert indices[0]._upkeep.waits_for == one.identity
+            index._maintenance._wake()
+            await until(lambda index=index: index._maintenance._task.done())
+    assert indices[0]._maintenance.waits_for == one.identity
     assert len(one.calls) == embedded
     assert await vectors_of(indices[1], "tea") == {32}
     for index in indices:

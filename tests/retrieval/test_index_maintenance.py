@@ -78,7 +78,7 @@ async def test_what_was_left_on_disk_before_the_start_goes_too(tmp_path: Path) -
 async def test_what_was_put_without_an_embedder_is_tidied_up_once_it_has_its_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_upkeep, "_AGAIN_S", 0.05)
+    monkeypatch.setattr(index_upkeep, "_RETRY_S", 0.05)
     embedder = FakeEmbedder()
     embedder.failure = EmbeddingError("away")
     index = LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(embedder), "400/80", idle_s=0)
@@ -93,7 +93,7 @@ async def test_what_was_put_without_an_embedder_is_tidied_up_once_it_has_its_vec
 
 
 async def test_upkeep_that_failed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_upkeep, "_AGAIN_S", 0.05)
+    monkeypatch.setattr(index_upkeep, "_RETRY_S", 0.05)
     monkeypatch.setattr(shared_lock, "LOCK_S", 0.1)
     first = open_index(tmp_path / "index")
     for number in range(30):
@@ -103,7 +103,7 @@ async def test_upkeep_that_failed_is_tried_again(tmp_path: Path, monkeypatch: py
     index = LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(FakeEmbedder()), "400/80", idle_s=0)
     with FileLock(tmp_path / "index" / "memory_chunk.lock", thread_local=False):
         assert len(await found(index, "tea")) == 30
-        await until(lambda: index._upkeep._failure)
+        await until(lambda: index._maintenance._failure)
         assert table.fragments() > 20
     await until(lambda: table.fragments() == 1)
     await index.close()
@@ -113,7 +113,7 @@ async def test_one_server_alone_builds_the_index_of_the_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_following, "VECTORS_BEFORE_INDEX", 300)
-    monkeypatch.setattr(index_upkeep, "_AGAIN_S", 0.05)
+    monkeypatch.setattr(index_upkeep, "_RETRY_S", 0.05)
     embeddings = FakeEmbeddings(FakeEmbedder())
     index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, matrix_bytes=0)
     (tmp_path / "index").mkdir()
@@ -155,7 +155,7 @@ async def test_who_leaves_while_the_index_of_the_vectors_is_built_keeps_others_f
     go.set()
     another = collection.following_lock()
     await until(another.take)
-    another.give_back()
+    another.release_lock()
 
 
 @pytest.fixture

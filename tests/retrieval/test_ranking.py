@@ -6,8 +6,8 @@ from datetime import date, timedelta
 import pytest
 
 from onyx_jupyter.retrieval.ranking import (
-    likenesses,
     maximal_marginal_relevance,
+    pairwise_similarity,
     recency,
     reciprocal_ranks,
     similarity_score,
@@ -92,7 +92,7 @@ def test_what_is_almost_the_same_is_never_taken_twice() -> None:
 
 def test_likeness_is_the_cosine_of_vectors_of_any_length() -> None:
     one, other, third = (a_candidate(vector=vector) for vector in ([2, 0], [1, 1], [-1, 0]))
-    assert likenesses([one, other, third]) == [
+    assert pairwise_similarity([one, other, third]) == [
         [close(1), pytest.approx(math.sqrt(0.5), abs=1e-6), close(0)],
         [pytest.approx(math.sqrt(0.5), abs=1e-6), pytest.approx(1, abs=1e-6), close(0)],
         [close(0), close(0), close(1)],
@@ -102,11 +102,11 @@ def test_likeness_is_the_cosine_of_vectors_of_any_length() -> None:
 def test_without_a_vector_likeness_is_the_share_of_common_words() -> None:
     plain, vector = a_candidate(text="The cat sat"), a_candidate(text="the cat ran off", vector=[1.0, 0.0])
     assert word_overlap(frozenset("ab"), frozenset("bc")) == close(1 / 3)
-    assert likenesses([plain, vector]) == [[1, close(2 / 5)], [close(2 / 5), close(1)]]
-    assert likenesses([]) == []
+    assert pairwise_similarity([plain, vector]) == [[1, close(2 / 5)], [close(2 / 5), close(1)]]
+    assert pairwise_similarity([]) == []
 
 
 def test_a_vector_of_nonsense_is_like_nothing() -> None:
     broken, zero, fine = (a_candidate(vector=vector) for vector in ([math.nan, 1.0], [0.0, 0.0], [1.0, 0.0]))
-    for row in likenesses([broken, zero, fine]):
+    for row in pairwise_similarity([broken, zero, fine]):
         assert all(0 <= value <= 1 for value in row)

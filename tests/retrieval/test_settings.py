@@ -60,7 +60,7 @@ def test_an_empty_configuration_ranks_as_was_decided() -> None:
         (ranking.RRF_K, 60),
         (ranking.MAX_ALIKE, 0.95),
         (vector_cache.ENTRIES, 50_000),
-        (versions.KEPT_OF_A_FILE, 50),
+        (versions.MAX_PER_FILE, 50),
         (MemoryConfig().max_versions_bytes, 200_000_000),
         (MemoryConfig().recall_min_score, 0.35),
         (recall.WORDS_MIN_SCORE, 0.65),

@@ -2,15 +2,15 @@
 
 import pytest
 
-from onyx_jupyter.retrieval.snippet import ELLIPSIS, coverage, hits, query_stems, snippet, telling_words
+from onyx_jupyter.retrieval.snippet import ELLIPSIS, coverage, hits, query_stems, significant_words, snippet
 
 FILLER = "Nothing of note was said. " * 80
 
 
 def test_words_that_every_text_has_do_not_count_unless_there_are_no_others() -> None:
-    assert telling_words("When did the Caroline of ours go to the museum?") == "Caroline ours go museum"
-    assert telling_words("Who is it?") == "Who is it?"
-    assert telling_words("?!") == "?!"
+    assert significant_words("When did the Caroline of ours go to the museum?") == "Caroline ours go museum"
+    assert significant_words("Who is it?") == "Who is it?"
+    assert significant_words("?!") == "?!"
 
 
 def test_a_stem_finds_other_forms_of_its_word_and_no_part_of_another() -> None:

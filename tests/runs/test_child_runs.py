@@ -122,7 +122,7 @@ async def test_what_it_asks_is_heard_and_answered_where_the_person_is(tmp_path: 
     assert card["runId"] == run_id
     assert (card["approvalId"], card["summary"]) == (own["approvalId"], own["summary"])
     assert card["callId"].endswith(own["callId"])
-    assert [one.approval_id for one in house.onyx.streams.heard(above)] == [card["approvalId"]]
+    assert [one.approval_id for one in house.onyx.streams.open_requests(above)] == [card["approvalId"]]
     assert house.onyx.runs.activity(above) == "waiting"
     await house.onyx.approvals.approve(card["approvalId"], "ada", "session")
     await house.end(run_id)
@@ -130,7 +130,7 @@ async def test_what_it_asks_is_heard_and_answered_where_the_person_is(tmp_path: 
     assert resolved["decision"] == "approved"
     (finished,) = [data for data in heard(house, "tool.finished", above) if data["callId"] == card["callId"]]
     assert (finished["runId"], finished["output"]) == (run_id, "touched a")
-    assert not house.onyx.streams.heard(above)
+    assert not house.onyx.streams.open_requests(above)
     assert all(line.get("tool_call_id") != card["callId"] for line in house.lines(above))  # the session below has it
     await house.run(above, "Do it")
     assert house.touch.done == ["a", "a"], "allowed for the person's session, and not asked again"

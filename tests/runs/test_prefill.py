@@ -52,7 +52,7 @@ def open_house(
 async def looked(house: House) -> None:
     """Returns when it is found out what could be read."""
     ahead = house.onyx.prefill
-    await until(lambda: ahead._looking is None or ahead._looking.done())
+    await until(lambda: ahead._draft_task is None or ahead._draft_task.done())
     await until(lambda: ahead._reading is None or ahead._reading.done())
 
 
@@ -122,7 +122,7 @@ async def test_a_draft_that_tells_the_same_goes_on_and_another_one_ends_the_read
     ahead = house.onyx.prefill
     for draft in ("", "What", "What does", "What does this notebook"):
         house.onyx.prefill.composing(Draft(None, draft))
-        await until(lambda: ahead._looking is None or ahead._looking.done())
+        await until(lambda: ahead._draft_task is None or ahead._draft_task.done())
     await until(lambda: len(model.ahead) == 1)
     first = ahead._reading
     house.onyx.prefill.composing(Draft(None, "Remember that x is one"))

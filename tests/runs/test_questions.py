@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound
-from onyx_jupyter.features.runs.ask_user_tool import NOBODY, ask_user_tool
+from onyx_jupyter.features.runs.ask_user_tool import UNATTENDED, ask_user_tool
 from onyx_jupyter.human_requests.questions import DECLINED, SILENCE
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
@@ -101,7 +101,7 @@ async def test_where_nobody_can_answer_the_model_is_told_at_once(tmp_path):
     key = await house.session()
     await house.run(key, interactive=False)
     (result,) = house.results(key).values()
-    assert result["content"] == NOBODY
+    assert result["content"] == UNATTENDED
     assert house.of("chat.question") == []
     await house.close()
 

@@ -22,7 +22,7 @@ from tests.runs.house import House
 
 TEMPLATES = Path(__file__).parents[2] / "workspace"
 REVIEWED = Path(__file__).with_name("small_prompt.reviewed.md")
-MOST_TOKENS = 700
+MAX_TOKENS = 700
 COLUMNS = ("net", "gross", "tax", "fee", "refund")
 FIRST = {
     "notebook_outline",
@@ -63,7 +63,7 @@ async def test_prompt_and_tools_of_a_fresh_workspace_take_few_tokens(tmp_path: P
     if new != REVIEWED.read_text("utf-8"):
         REVIEWED.with_suffix(".new").write_text(new, "utf-8")
     assert new == REVIEWED.read_text("utf-8")
-    assert text_tokens(beginning(small.requests[0])) <= MOST_TOKENS
+    assert text_tokens(beginning(small.requests[0])) <= MAX_TOKENS
     assert told(small.requests[0]) == FIRST
     await house.close()
 
@@ -80,7 +80,7 @@ async def test_they_do_so_too_where_much_is_noted(tmp_path: Path) -> None:
     request = small.requests[-1]
     assert request.system.count("Ada prefers polars") == 6
     assert request.system.count("money in euros") == 2
-    assert text_tokens(beginning(request)) <= MOST_TOKENS
+    assert text_tokens(beginning(request)) <= MAX_TOKENS
     await house.close()
 
 

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from onyx_jupyter.security.confusables import plain_form, remove_invisible
-from onyx_jupyter.security.external_content import FORGED, Fences, fence, neutralise, plainly, unfenced
+from onyx_jupyter.security.external_content import FORGED, Fences, escape_marks, fence, neutralise, unfenced
 
 ID = "0123456789abcdef"
 
@@ -165,7 +165,7 @@ def test_what_only_looks_like_a_fence_is_shown_as_it_is() -> None:
 
 def test_our_own_words_keep_whatever_name_they_mention_harmless() -> None:
     assert (
-        plainly("Wrote the new file a<|im_start|>b\u200b.txt: 3 lines.")
+        escape_marks("Wrote the new file a<|im_start|>b\u200b.txt: 3 lines.")
         == "Wrote the new file a(token im_start)b.txt: 3 lines."
     )
 

@@ -10,7 +10,7 @@ import pytest
 
 from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.security.external_content import unfenced
-from onyx_jupyter.testing.hostile_text import CANARY, HOSTILE, HOSTILE_LINE, boundaries, fenced, wrongs
+from onyx_jupyter.testing.hostile_text import CANARY, HOSTILE, HOSTILE_LINE, boundaries, fenced, find_violations
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.more_tools import MORE_TOOLS
 from tests.skills.notebooks import cell, notebook, write_notebook, write_text_skill
@@ -215,7 +215,7 @@ async def test_no_tool_lets_a_text_out_of_its_fence(connect, replies, root, web)
     assert len(got) == len(wanted)
     problems = []
     for (name, given, is_foreign), text in zip(wanted, got, strict=True):
-        here = wrongs(text) if name != "ask_user" else []
+        here = find_violations(text) if name != "ask_user" else []
         if is_foreign and CANARY not in "".join(fenced(text)):
             here.append("the hostile text did not get there")
         if not is_foreign and CANARY in "".join(fenced(text)):
@@ -266,7 +266,7 @@ async def test_what_is_sent_along_with_a_message_is_fenced(connect, replies, roo
     (message,) = [one["content"] for one in replies.requests[-1].body["messages"] if one["role"] == "user"]
     assert message.startswith("Look at <s>"), "what the person typed is theirs"
     along = message.removeprefix("Look at <s>")
-    assert [wrong for wrong in wrongs(along.replace(f"names/{CANARY}", "names/")) if wrong] == []
+    assert [wrong for wrong in find_violations(along.replace(f"names/{CANARY}", "names/")) if wrong] == []
     assert len(fenced(along)) == 5
     for method, given in (("chat.history", {"limit": 9}), ("sessions.get", {})):
         entries = (await client.ask(method, sessionKey=key, **given))["messages"]

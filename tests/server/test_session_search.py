@@ -120,7 +120,7 @@ async def test_a_list_that_was_not_searched_as_a_whole_says_so(connect, replies,
     assert [info["sessionKey"] for info in whole["sessions"]] == [spoken]
     assert (whole["isWhole"], "only keywords were searched" in whole["note"]) == (True, True)
 
-    monkeypatch.setattr(word_search, "MOST_SESSIONS", 1)
+    monkeypatch.setattr(word_search, "MAX_SESSIONS", 1)
     newest = await client.ask("sessions.list", query="nest")
     assert (newest["sessions"], newest["isWhole"]) == ([], True)
     assert newest["note"].endswith("in the newest 1 of 2.")

@@ -54,7 +54,7 @@ async def test_an_upload_is_read_found_removed_and_brought_back(connect, upload,
 
 
 async def test_what_is_too_large_or_of_no_known_kind_is_refused_with_what_to_do(upload, connect, onyx_home):
-    def in_pieces():  # without a length that could be looked at first
+    def process_in_chunks():  # without a length that could be looked at first
         for _ in range(51):
             yield bytes(1_000_000)
 
@@ -63,7 +63,7 @@ async def test_what_is_too_large_or_of_no_known_kind_is_refused_with_what_to_do(
         "It is 51 MB; uploads are limited to 50 MB. Put it into the file browser and add it from there.",
     )
     assert await refused(upload("big.csv", bytes(51_000_000))) == large
-    body = in_pieces()
+    body = process_in_chunks()
 
     async def produce(write):
         for piece in body:

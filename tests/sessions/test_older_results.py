@@ -9,7 +9,7 @@ from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.sessions.entry import Entry, from_json, to_json
 from onyx_jupyter.sessions.older_activities import ACTIVITIES
-from onyx_jupyter.sessions.older_results import with_words, with_words_of
+from onyx_jupyter.sessions.older_results import display_entries, with_current_form
 from onyx_jupyter.sessions.transcript_check import read_session
 
 STORED = Path(__file__).parents[1] / "golden" / "home" / "sessions" / "main" / "01M88C3AZA72QC6Q12R9MX8EWW.jsonl"
@@ -21,7 +21,7 @@ def read(tool, output, status="ok", /, **arguments):
     call = ToolCall("c", tool, arguments)
     meta = {"runId": "r", "tool": tool, "ok": status == "ok", "status": status}
     entry = Entry("e", None, "", "tool", output, tool_call_id="c", meta=meta)
-    return with_words(entry, call).meta
+    return with_current_form(entry, call).meta
 
 
 def links(meta):
@@ -35,7 +35,7 @@ def told(*cells):
 def test_the_stored_session_of_an_earlier_version_has_links_and_words_and_stays_as_it_is_on_disk():
     before = STORED.read_bytes()
     entries = read_session(STORED).entries
-    results = {entry.meta["tool"]: entry.meta for entry in with_words_of(entries, entries) if entry.role == "tool"}
+    results = {entry.meta["tool"]: entry.meta for entry in display_entries(entries, entries) if entry.role == "tool"}
     assert {tool: meta["label"]["action"] for tool, meta in results.items()} == {
         "list": "list_folder",
         "exec": "run_command",
@@ -64,7 +64,7 @@ def test_the_stored_session_of_an_earlier_version_has_links_and_words_and_stays_
 
 def test_a_call_that_waits_in_the_stored_session_says_what_it_does():
     entries = read_session(STORED).entries
-    read_now = list(with_words_of(entries, entries))
+    read_now = list(display_entries(entries, entries))
     (waiting,) = [entry.meta["activities"] for entry in read_now if "activities" in entry.meta]
     (label,) = waiting.values()
     assert (label["action"], label["object"], label["objectKind"]) == ("run_command", "touch waits", "code")
@@ -202,7 +202,7 @@ def test_a_call_that_was_taken_as_another_has_the_words_of_that_one():
             "takenAs": {"tool": "notebook_insert_cell", "arguments": {"path": "a.ipynb", "afterCellId": "c0"}},
         },
     )
-    meta = with_words(entry, ToolCall("c", "insert_cell", {"notebook": "a.ipynb"})).meta
+    meta = with_current_form(entry, ToolCall("c", "insert_cell", {"notebook": "a.ipynb"})).meta
     assert meta["label"]["object"] == "a.ipynb"
     assert meta["data"]["inserted"] == {"id": "c1", "at": "after", "after": "c0"}
 
@@ -210,14 +210,14 @@ def test_a_call_that_was_taken_as_another_has_the_words_of_that_one():
 def test_a_result_of_today_and_one_of_a_tool_that_nobody_knows_stay_as_they_are():
     label = {"action": "run_command", "object": "ls"}
     entry = Entry("e", None, "", "tool", "Ran cell c1.", meta={"status": "ok", "label": label}, tool_call_id="c")
-    assert with_words(entry, ToolCall("c", "notebook_run_cell", {"path": "a.ipynb"})) is entry
+    assert with_current_form(entry, ToolCall("c", "notebook_run_cell", {"path": "a.ipynb"})) is entry
     plain = Entry("e", None, "", "tool", "Ran cell c1.", meta={"status": "ok"}, tool_call_id="c")
-    assert with_words(plain, ToolCall("c", "acme_run", {"path": "a.ipynb"})) is plain
+    assert with_current_form(plain, ToolCall("c", "acme_run", {"path": "a.ipynb"})) is plain
 
 
 def test_what_a_person_has_written_in_place_of_a_label_is_none():
     entry = Entry("e", None, "", "tool", "x", meta={"status": "ok", "label": "none", "takenAs": 7}, tool_call_id="c")
-    assert with_words(entry, ToolCall("c", "exec", {"command": ["x"]})).meta["label"]["action"] == "run_command"
+    assert with_current_form(entry, ToolCall("c", "exec", {"command": ["x"]})).meta["label"]["action"] == "run_command"
 
 
 def test_the_tools_of_today_that_earlier_versions_had_say_that_they_do_the_same():

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from onyx_jupyter.sessions.partial_answer import PartialFile, rescued_text
+from onyx_jupyter.sessions.partial_answer import PartialFile, recovered_texts
 from tests.storage.full_disk import file_size_limit
 from tests.waiting import until
 
@@ -13,7 +13,7 @@ async def test_words_reach_the_disk_also_when_no_more_come(tmp_path):
     await partial.begin("r1")
     partial.add("Half an ")
     partial.add("answer 😀")
-    await until(lambda: rescued_text(path).get("r1") == "Half an answer 😀")
+    await until(lambda: recovered_texts(path).get("r1") == "Half an answer 😀")
     assert path.stat().st_mode & 0o777 == 0o600
     await partial.discard()
 
@@ -27,7 +27,7 @@ async def test_words_are_gathered_and_written_together(tmp_path):
     assert not path.exists()
     await partial.flush()
     assert path.read_text().count("\n") == 1
-    assert rescued_text(path) == {"r1": "one two three"}
+    assert recovered_texts(path) == {"r1": "one two three"}
     await partial.discard()
     assert not path.exists()
 
@@ -47,8 +47,8 @@ async def test_nothing_is_written_once_the_words_are_discarded(tmp_path):
 async def test_a_line_cut_by_a_kill_loses_itself_alone(tmp_path):
     path = tmp_path / "s.partial"
     path.write_bytes(b'{"runId":"r1","text":"kept "}\n[1]\n{"runId":"r2","text":"other"}\n{"runId":"r1","te')
-    assert rescued_text(path) == {"r1": "kept ", "r2": "other"}
-    assert rescued_text(tmp_path / "none.partial") == {}
+    assert recovered_texts(path) == {"r1": "kept ", "r2": "other"}
+    assert recovered_texts(tmp_path / "none.partial") == {}
 
 
 async def test_a_full_disk_does_not_disturb_the_answer(tmp_path):
@@ -59,4 +59,4 @@ async def test_a_full_disk_does_not_disturb_the_answer(tmp_path):
         partial.add("words")
         await partial.flush()
     await partial.discard()
-    assert rescued_text(path) == {}
+    assert recovered_texts(path) == {}

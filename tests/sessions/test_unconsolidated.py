@@ -28,7 +28,7 @@ def test_all_that_ended_runs_said_is_to_be_looked_through_and_nothing_of_one_tha
     going = [line("Cu", "user", "say C", runId="C", typed=True), line("Ca", "assistant", "half", runId="C")]
     part = unconsolidated([*turn("A"), *turn("B"), *going])
     assert [one.entry.id for one in part.spoken] == ["Au", "Aa", "Bu", "Ba"]
-    assert (part.up_to, part.run_id, part.messages, part.words_of_person) == ("Be", "B", 4, 10)
+    assert (part.up_to, part.run_id, part.messages, part.user_text) == ("Be", "B", 4, 10)
 
 
 def test_behind_a_consolidation_only_what_came_after_its_last_entry_is_left():
@@ -56,7 +56,7 @@ def test_runs_in_which_no_person_spoke_are_left_out_with_their_answers():
         line("Hu", "user", "say H", runId="H"),
         line("He", "system", kind="run_end", runId="H"),
     ]
-    assert unconsolidated(sent).words_of_person == 0
+    assert unconsolidated(sent).user_text == 0
     assert ids([*sent, *turn("E")]) == ["Eu", "Ea"]
     brought = unconsolidated([*turn("D", typed=False), *turn("E")]).spoken
     assert [one.own for one in brought] == [True, False], "an answer may only pass on what a program sent"
@@ -66,8 +66,8 @@ def test_from_the_first_thing_that_was_brought_in_on_no_answer_counts_as_its_own
     tool = line("At", "tool", "seen", runId="A")
     found = {one.entry.id: one.own for one in unconsolidated([*turn("0"), *turn("A", tool), *turn("B")]).spoken}
     assert found == {"0u": True, "0a": True, "Au": True, "Aa": False, "Bu": True, "Ba": False}
-    sent_along = turn("A", context=[{"type": "file", "path": "a.txt", "text": "…"}])
-    assert [one.own for one in unconsolidated(sent_along).spoken] == [True, False]
+    format_attachments = turn("A", context=[{"type": "file", "path": "a.txt", "text": "…"}])
+    assert [one.own for one in unconsolidated(format_attachments).spoken] == [True, False]
 
 
 def test_a_plan_is_unfinished_until_a_note_tells_of_it():

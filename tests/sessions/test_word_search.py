@@ -70,7 +70,7 @@ async def test_turns_that_hold_the_words_are_found_without_secrets_and_lead_back
     assert place is not None
     assert place.role == "user"
     assert "[…]" in found.snippet
-    assert (answer.looked_through, answer.sessions, answer.is_whole) == (2, 2, True)
+    assert (answer.read_sessions, answer.sessions, answer.is_whole) == (2, 2, True)
     assert (await search.search("hush", ALL, 5)).found == []
 
 
@@ -84,7 +84,7 @@ async def test_who_types_gets_what_was_found_in_time_the_newest_first(store: Ses
 
     answer = await search_of(store, slowly, clock).search("puffins", ALL, 5, within_s=1.5)
     assert [session_of(found.path) for found in answer.found] == keys[:2]
-    assert (answer.looked_through, answer.sessions, answer.is_whole) == (2, 3, False)
+    assert (answer.read_sessions, answer.sessions, answer.is_whole) == (2, 3, False)
     whole = await search_of(store, slowly, clock).search("puffins", ALL, 5)
     assert (len(whole.found), whole.is_whole) == (3, True), "who does not type waits"
 
@@ -102,7 +102,7 @@ async def test_the_next_key_press_ends_the_search_before_it_and_one_at_a_time_re
     await asyncio.sleep(0)
     gate.go.set()
     before, *between, last = [await task for task in (first, *others)]
-    assert (before.looked_through, [one.looked_through for one in between]) == (0, [0, 0])
+    assert (before.read_sessions, [one.read_sessions for one in between]) == (0, [0, 0])
     assert (len(last.found), last.is_whole) == (5, True)
     assert gate.most == 1
     assert len(gate.seen) == 1 + 5 * 2, "of five titles and turns each, and of one that was stopped in"

@@ -39,11 +39,11 @@ def test_one_owner_at_a_time_works_on_what_takes_long(tmp_path: Path) -> None:
     one, other = FollowingLock(file), FollowingLock(file)
     assert one.take()
     assert not other.take()
-    other.give_back()
+    other.release_lock()
     assert not FollowingLock(file).take()
-    one.give_back()
+    one.release_lock()
     late = FollowingLock(file)
-    late.give_back()
+    late.release_lock()
     assert not late.take(), "its owner has left, and would never give it back"
     assert FollowingLock(file).take()
 
@@ -53,7 +53,7 @@ def test_who_gives_the_lock_back_keeps_it_for_as_long_as_its_work_goes_on(tmp_pa
     lock, done = FollowingLock(file), list[str]()
 
     def work() -> None:
-        lock.give_back()
+        lock.release_lock()
         assert not FollowingLock(file).take()
         done.append("work")
 

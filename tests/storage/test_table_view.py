@@ -109,7 +109,7 @@ def test_a_new_version_copies_nothing_of_the_one_before(table: LanceTable) -> No
 def test_where_it_has_no_room_both_are_never_in_memory_together(
     table: LanceTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vector_matrix, "_LEAST_SPARE_BYTES", 8)
+    monkeypatch.setattr(vector_matrix, "_MIN_SPARE_BYTES", 8)
     for number in range(4):
         put(table, f"{number}.md", [f"note {number}"], [EAST])
     views = NewestView()
@@ -133,7 +133,7 @@ def test_what_is_let_go_is_read_again(table: LanceTable) -> None:
     views = NewestView()
     vectors = weakref.ref(views.of(table).matrix.room.vectors)  # type: ignore[union-attr]
     assert vectors() is not None
-    views.let_go()
+    views.release()
     assert vectors() is None
     view = views.of(table)
     assert texts(view, view.nearest(EAST, 1, EVERYTHING)) == ["east"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.errors import NotFound, StorageError
-from onyx_jupyter.storage.versions import KEPT_OF_A_FILE, MAX_BYTES, Recorded, VersionedFile, VersionStore, checksum_of
+from onyx_jupyter.storage.versions import MAX_BYTES, MAX_PER_FILE, Recorded, VersionedFile, VersionStore, checksum_of
 from onyx_jupyter.testing.fake_clock import FakeClock
 from tests.storage.full_disk import file_size_limit
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.storage.versions import VersionedFile, VersionStore
 
-store = VersionStore(Path(sys.argv[1]), SystemClock(), max_bytes=lambda: 40_000, kept_of_a_file=5)
+store = VersionStore(Path(sys.argv[1]), SystemClock(), max_bytes=lambda: 40_000, max_per_file=5)
 file = VersionedFile("main", "MEMORY.md")
 print("ready", flush=True)
 for number in range(1_000_000):
@@ -29,10 +29,10 @@ for number in range(1_000_000):
 
 
 def store_of(
-    folder: Path, clock: FakeClock | None = None, *, max_bytes: int = MAX_BYTES, kept_of_a_file: int = KEPT_OF_A_FILE
+    folder: Path, clock: FakeClock | None = None, *, max_bytes: int = MAX_BYTES, max_per_file: int = MAX_PER_FILE
 ) -> VersionStore:
     return VersionStore(
-        folder / "versions", clock or FakeClock(), max_bytes=lambda: max_bytes, kept_of_a_file=kept_of_a_file
+        folder / "versions", clock or FakeClock(), max_bytes=lambda: max_bytes, max_per_file=max_per_file
     )
 
 
@@ -112,7 +112,7 @@ def test_lines_that_cannot_be_read_hide_no_others(tmp_path: Path) -> None:
 
 def test_what_a_newer_onyx_keeps_stays_with_its_content_where_an_older_one_thins(tmp_path: Path) -> None:
     clock = FakeClock()
-    store = store_of(tmp_path, clock, max_bytes=1, kept_of_a_file=1)
+    store = store_of(tmp_path, clock, max_bytes=1, max_per_file=1)
     newer = store_of(tmp_path, clock)
     for number in range(3):
         newer.record(MEMORY, f"state {number}".encode(), "user")
@@ -143,7 +143,7 @@ def test_after_a_version_that_cannot_be_read_numbers_go_on_and_the_same_content_
 def test_servers_that_live_for_short_keep_the_bound_as_well(tmp_path: Path) -> None:
     clock = FakeClock()
     for number in range(30):
-        store = store_of(tmp_path, clock, max_bytes=100_000, kept_of_a_file=2)
+        store = store_of(tmp_path, clock, max_bytes=100_000, max_per_file=2)
         store.record(MEMORY, os.urandom(20_000), "user")
         clock.advance(1)
         assert store.history(MEMORY)[-1].number == number + 1
@@ -169,7 +169,7 @@ def test_whoever_thins_is_told_at_the_first_version_of_a_process_and_when_much_w
 
 def test_the_oldest_go_when_it_is_too_much_but_never_a_files_newest(tmp_path: Path) -> None:
     clock = FakeClock()
-    store = store_of(tmp_path, clock, max_bytes=1, kept_of_a_file=50)
+    store = store_of(tmp_path, clock, max_bytes=1, max_per_file=50)
     for number in range(80):
         store.record(MEMORY, os.urandom(500) + str(number).encode(), "agent")
         clock.advance(1)
@@ -186,7 +186,7 @@ def test_the_oldest_go_when_it_is_too_much_but_never_a_files_newest(tmp_path: Pa
 
 def test_only_as_many_go_as_have_to_and_the_oldest_of_all_files_first(tmp_path: Path) -> None:
     clock = FakeClock()
-    store = store_of(tmp_path, clock, max_bytes=130_000, kept_of_a_file=2)
+    store = store_of(tmp_path, clock, max_bytes=130_000, max_per_file=2)
     for _ in range(4):
         for file in (MEMORY, DAY):
             store.record(file, os.urandom(20_000), "agent")
@@ -239,9 +239,9 @@ def test_where_the_clock_jumps_back_the_older_versions_of_a_file_go_first_all_th
     ahead, right = FakeClock(), FakeClock()
     ahead.advance(1000)
     for clock in (ahead, right):
-        store = store_of(tmp_path, clock, kept_of_a_file=2)
+        store = store_of(tmp_path, clock, max_per_file=2)
         for _ in range(5):
             store.record(MEMORY, os.urandom(20_000), "agent")
             clock.advance(1)
-    assert store_of(tmp_path, right, max_bytes=110_000, kept_of_a_file=2).prune() == 5
+    assert store_of(tmp_path, right, max_bytes=110_000, max_per_file=2).prune() == 5
     assert [version.number for version in store.history(MEMORY)] == [6, 7, 8, 9, 10]

@@ -132,7 +132,7 @@ async def test_a_watch_that_ends_in_any_way_is_told_and_files_are_looked_at(
 async def test_where_files_cannot_even_be_looked_at_that_is_told_once_and_tried_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("onyx_jupyter.storage.watch._AGAIN_S", 0.01)
+    monkeypatch.setattr("onyx_jupyter.storage.watch._RETRY_S", 0.01)
     asked: list[bool] = []
 
     def watch(*folders: Path, **options: Any) -> Any:
@@ -203,12 +203,12 @@ async def test_a_folder_that_went_away_is_watched_anew_even_where_the_next_one_l
 async def test_nothing_goes_on_when_nobody_watches_any_more(tmp_path: Path) -> None:
     stops: list[threading.Event] = []
 
-    def endless(*folders: Path, **options: Any) -> Iterator[set[tuple[int, str]]]:
+    def answer_too_long(*folders: Path, **options: Any) -> Iterator[set[tuple[int, str]]]:
         stops.append(options["stop_event"])
         yield {(1, str(tmp_path / "x.md"))}
         options["stop_event"].wait()
 
-    async with watching(lambda: [tmp_path], open_watch=endless) as seen:
+    async with watching(lambda: [tmp_path], open_watch=answer_too_long) as seen:
         await until(lambda: seen.names == ["x.md"])
         assert not stops[0].is_set()
     assert [stop.is_set() for stop in stops] == [True]

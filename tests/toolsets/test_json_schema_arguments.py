@@ -33,7 +33,7 @@ def test_each_argument_that_is_wrong_is_named(given, said, wrong):
         ByJsonSchema(SCHEMA).check(given)
     assert said in str(caught.value)
     assert caught.value.wrong == wrong
-    assert not caught.value.own_words, "the words are those of whoever wrote the schema"
+    assert not caught.value.has_safe_message, "the words are those of whoever wrote the schema"
 
 
 def test_saying_a_default_is_saying_nothing():

@@ -245,7 +245,7 @@ class OneOther:
     async def get(self, session_key: str) -> OtherSession:
         return self.other
 
-    async def said(self, session_key: str) -> Sequence[SessionMessage]:
+    async def history(self, session_key: str) -> Sequence[SessionMessage]:
         return []
 
 

@@ -172,7 +172,7 @@ async def test_no_cell_asks_for_trust_in_it(place):
     place.write()
     await place.house.session()
     question = await place.house.onyx.skills.questions.ask("hello.py", None, "a cell")
-    assert await place.house.onyx.skills.questions.look(question.id) is None
+    assert await place.house.onyx.skills.questions.refresh(question.id) is None
     assert not (await place.listed()).trusted
     await place.house.close()
 

@@ -24,7 +24,7 @@ interface Followed {
   start: number | null;
 }
 
-const MOST_FOLLOWED = 8;
+const MAX_FOLLOWED = 8;
 /** Two computed start times of the same server differ by the time that the answers took. */
 const SAME_SERVER_MS = 3_000;
 
@@ -52,7 +52,7 @@ export class SessionEvents implements IDisposable {
     const entry: Followed = { seen: 0, start: null };
     this._followed.delete(sessionKey);
     this._followed.set(sessionKey, entry);
-    for (const oldest of [...this._followed.keys()].slice(0, -MOST_FOLLOWED)) {
+    for (const oldest of [...this._followed.keys()].slice(0, -MAX_FOLLOWED)) {
       this._followed.delete(oldest);
     }
     const { seq } = await this.client.request('sessions.subscribe', { sessionKey });

@@ -150,11 +150,11 @@ export class SocketClient implements IDisposable {
     if ('event' in frame) {
       this._event.emit(frame);
     } else {
-      this._settle(frame);
+      this._resolveRequest(frame);
     }
   }
 
-  private _settle(frame: ResponseFrame): void {
+  private _resolveRequest(frame: ResponseFrame): void {
     const pending = this._pending.get(frame.id);
     if (!pending) {
       return;

@@ -40,7 +40,7 @@ export function allowedContent(html: string, asWritten = (text: string) => text)
       code.textContent = asWritten(text);
     }
   }
-  content.querySelectorAll('img').forEach(linkInstead);
+  content.querySelectorAll('img').forEach(replaceByLink);
   content.querySelectorAll('a').forEach(showTarget);
   return content;
 }
@@ -61,7 +61,7 @@ function isSmallPicture(address: string): boolean {
 }
 
 /** A remote picture, which would load by being shown, becomes a link that the user can open. */
-function linkInstead(image: HTMLImageElement): void {
+function replaceByLink(image: HTMLImageElement): void {
   const address = image.getAttribute('src') ?? '';
   if (isSmallPicture(address)) {
     return;
@@ -95,7 +95,7 @@ function showTarget(link: HTMLAnchorElement): void {
   link.target = '_blank';
   link.rel = 'noopener noreferrer nofollow';
   link.referrerPolicy = 'no-referrer';
-  if (!saysItself(link.textContent ?? '', url)) {
+  if (!showsItsAddress(link.textContent ?? '', url)) {
     const target = link.ownerDocument.createElement('span');
     target.className = 'onyx-LinkTarget';
     target.textContent = ` (${url.host || url.pathname})`;
@@ -104,7 +104,7 @@ function showTarget(link: HTMLAnchorElement): void {
 }
 
 /** Whether the words are the address itself, or its host. */
-function saysItself(words: string, url: URL): boolean {
+function showsItsAddress(words: string, url: URL): boolean {
   const said = words.trim();
   if (said === (url.host || url.pathname)) {
     return true;

@@ -7,7 +7,7 @@ import { UUID } from '@lumino/coreutils';
 import { MAX_CHARS } from './diagrams';
 import type { DrawDiagram } from './diagrams';
 
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /**
  * Mermaid's frame. It is created with the first diagram and draws one diagram at a time; a stuck frame is
@@ -91,7 +91,7 @@ async function openFrame(library: string): Promise<HTMLIFrameElement> {
   frame.setAttribute('aria-hidden', 'true');
   frame.tabIndex = -1;
   frame.srcdoc = outer;
-  const ready = heard(frame, 0);
+  const ready = nextAnswer(frame, 0);
   document.body.append(frame);
   try {
     await ready;
@@ -106,7 +106,7 @@ async function answerOf(
   frame: HTMLIFrameElement,
   request: { source: string; isDark: boolean; id: number }
 ): Promise<string> {
-  const answer = heard(frame, request.id);
+  const answer = nextAnswer(frame, request.id);
   frame.contentWindow?.[0]?.postMessage(request, '*');
   const { svg, problem } = await answer;
   if (typeof svg !== 'string') {
@@ -116,7 +116,7 @@ async function answerOf(
 }
 
 /** The inner frame's answer with that number. Rejects on a timeout. */
-function heard(frame: HTMLIFrameElement, id: number): Promise<Drawn> {
+function nextAnswer(frame: HTMLIFrameElement, id: number): Promise<Drawn> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);
@@ -131,7 +131,7 @@ function heard(frame: HTMLIFrameElement, id: number): Promise<Drawn> {
     const timer = setTimeout(() => {
       end();
       reject(new NoAnswer('it takes too long'));
-    }, PATIENCE_MS);
+    }, TIMEOUT_MS);
     addEventListener('message', listen);
   });
 }

@@ -20,13 +20,13 @@ export const renderingPlugin: JupyterFrontEndPlugin<IOnyxRendering> = {
     languages: IEditorLanguageRegistry | null,
     translator: ITranslator | null
   ): IOnyxRendering => {
-    lookUpNoNames();
+    disableDnsPrefetch();
     return makeRendering(rendermime, languages, (translator ?? nullTranslator).load('onyx_jupyter'));
   }
 };
 
 /** A browser resolves the hosts of links as soon as they are shown: a host name can leak text. */
-function lookUpNoNames(): void {
+function disableDnsPrefetch(): void {
   const control = document.createElement('meta');
   control.httpEquiv = 'x-dns-prefetch-control';
   control.content = 'off';

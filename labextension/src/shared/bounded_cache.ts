@@ -20,14 +20,14 @@ export class Remembered<T> {
     const kept: Kept<T> = { result };
     const end = (value: unknown) => {
       kept.chars = countChars(value, this.maxChars);
-      this._tidy();
+      this._evict();
     };
     this._results.set(key, kept);
     result.then(end, () => end(null)); // the caller of `get` receives the error
   }
 
   /** The newest stays, whatever its size: it may not have been requested yet. */
-  private _tidy(): void {
+  private _evict(): void {
     const ended = [...this._results].filter(([, kept]) => kept.chars !== undefined).reverse();
     let chars = 0;
     ended.forEach(([key, kept], index) => {

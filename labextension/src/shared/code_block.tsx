@@ -4,7 +4,7 @@
 import { addBelowIcon, checkIcon, copyIcon } from '@jupyterlab/ui-components';
 import { memo } from 'react';
 
-import { useMoment } from './hooks';
+import { useTemporaryFlag } from './hooks';
 import { IconButton } from './icon_button';
 import { MarkdownBlockView } from './markdown_block_view';
 import { useUi } from './ui_context';
@@ -42,8 +42,8 @@ export const CodeBlock = memo(function CodeBlock(props: CodeBlockProps): JSX.Ele
 
 function CodeButtons({ code, canInsert }: { code: string; canInsert: boolean }): JSX.Element {
   const { trans, copy, insertCode } = useUi();
-  const [copied, markCopied] = useMoment();
-  const [inserted, markInserted] = useMoment();
+  const [copied, markCopied] = useTemporaryFlag();
+  const [inserted, markInserted] = useTemporaryFlag();
   return (
     <>
       {insertCode && canInsert && (

@@ -29,7 +29,7 @@ export function useNow(intervalMs: number, active = true): number {
 }
 
 /** True for a short while after `mark` was called: "Copied". */
-export function useMoment(durationMs = 1500): [boolean, () => void] {
+export function useTemporaryFlag(durationMs = 1500): [boolean, () => void] {
   const [shown, setShown] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);

@@ -96,7 +96,7 @@ export abstract class LiveList implements IDisposable {
   }
 
   /** Marks the reading in progress as outdated. */
-  protected overtake(): void {
+  protected invalidatePending(): void {
     this._turn += 1;
   }
 

@@ -15,7 +15,7 @@ import type { Ui } from './ui_context';
 /** Drawing takes at most one part in this many of the time while text streams in. */
 const COST_FACTOR = 4;
 const SHORTEST_PAUSE_MS = 60;
-const TYPESET_PATIENCE_MS = 1500;
+const TYPESET_TIMEOUT_MS = 1500;
 const turns = new PaintTurns();
 
 interface MarkdownBlockViewProps {
@@ -119,7 +119,7 @@ class BlockPainter {
     await turns.next();
     const { typeset } = this.ui.rendering.drawing;
     const all = Promise.all(formulas.map(formula => typeset?.(formula)));
-    const patience = new Promise<void>(resolve => setTimeout(resolve, TYPESET_PATIENCE_MS));
+    const patience = new Promise<void>(resolve => setTimeout(resolve, TYPESET_TIMEOUT_MS));
     await Promise.race([all, patience]).catch(() => undefined);
     stage.classList.remove('onyx-mod-staging');
   }

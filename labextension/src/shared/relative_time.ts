@@ -1,7 +1,7 @@
 /** How long ago something was, in words. */
 
-/** `5 minutes ago`, `yesterday`, in the browser's language. */
-export function ago(time: string): string {
+/** `5 minutes formatRelative`, `yesterday`, in the browser's language. */
+export function formatRelative(time: string): string {
   const seconds = (Date.parse(time) - Date.now()) / 1000;
   if (!Number.isFinite(seconds)) {
     return '';

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'react';
 const SETTLE_MS = 1500;
 
 /** For the surrounding element, until the user scrolls; `asked` is a new value with every request. */
-export function useKeptInSight<T extends HTMLElement>(asked: unknown): React.RefObject<T> {
+export function useKeptVisible<T extends HTMLElement>(asked: unknown): React.RefObject<T> {
   const root = useRef<T>(null);
   useEffect(() => {
     const node = root.current;

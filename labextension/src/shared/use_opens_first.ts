@@ -19,10 +19,10 @@ interface OpensFirst {
   /** For the field; a key that ends the composition of a character is ignored. */
   onKey: (event: KeyboardEvent) => void;
   /** More was typed, or the user has moved elsewhere. */
-  callOff: () => void;
+  cancel: () => void;
 }
 
-export function useOpensFirst<T>({ query, searched, failed, results, open }: Search<T>): OpensFirst {
+export function useOpenFirst<T>({ query, searched, failed, results, open }: Search<T>): OpensFirst {
   const [isWanted, setIsWanted] = useState(false);
   useEffect(() => {
     if (!isWanted) {
@@ -39,6 +39,6 @@ export function useOpensFirst<T>({ query, searched, failed, results, open }: Sea
   }, [isWanted, searched, failed, query, results, open]);
   return {
     onKey: event => event.key === 'Enter' && !event.nativeEvent.isComposing && setIsWanted(true),
-    callOff: () => setIsWanted(false)
+    cancel: () => setIsWanted(false)
   };
 }

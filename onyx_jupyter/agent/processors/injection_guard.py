@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.security.external_content import Fences, plainly
+from onyx_jupyter.security.external_content import Fences, escape_marks
 
 
 class InjectionGuard(Processor):
@@ -29,10 +29,10 @@ class InjectionGuard(Processor):
         if result.origin == "person":
             return result.output
         if result.origin == "own":
-            return plainly(result.output)
+            return escape_marks(result.output)
         before, text, after = result.parts
         if not text.strip():
-            return plainly(before + text + after)
+            return escape_marks(before + text + after)
         source = result.external or tool
         fenced = (self._fences.memory if result.origin == "memory" else self._fences.external)(text, source)
-        return plainly(before) + fenced + plainly(after)
+        return escape_marks(before) + fenced + escape_marks(after)

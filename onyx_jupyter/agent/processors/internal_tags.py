@@ -31,8 +31,8 @@ class InternalTagFilter:
 
     def __init__(self) -> None:
         self._held = ""  # a tag, or what may become one, until the next character is known
-        self._ticks = 0  # backticks before it on the same line
-        self._behind_tick = False
+        self._backticks = 0  # backticks before it on the same line
+        self._after_backtick = False
         self._depth = 0
         self._has_hidden = False
         self._has_shown = False
@@ -60,14 +60,14 @@ class InternalTagFilter:
     def _pass(self, text: str) -> str:
         if text:
             _, newline, line = text.rpartition("\n")
-            self._ticks = (0 if newline else self._ticks) + line.count("`")
-            self._behind_tick = line.endswith("`")
+            self._backticks = (0 if newline else self._backticks) + line.count("`")
+            self._after_backtick = line.endswith("`")
         return text if self._depth == 0 else ""
 
     def _pass_tag(self, tag: re.Match[str], following: str) -> str:
-        if self._behind_tick and self._ticks % 2 == 1 and following == "`":
+        if self._after_backtick and self._backticks % 2 == 1 and following == "`":
             return self._pass(tag[0])
-        self._behind_tick, self._has_hidden = False, True
+        self._after_backtick, self._has_hidden = False, True
         if tag["closes"]:
             self._depth = max(0, self._depth - 1)
         elif not tag[0].endswith("/>"):

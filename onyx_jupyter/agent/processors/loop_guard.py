@@ -29,7 +29,7 @@ class LoopGuard(Processor):
     async def begin(self, run: RunSoFar) -> None:
         self._tools = run.tools
         for call, result in run.done:
-            self._look(call, replace(result, output=result.output.partition(_WARNING)[0]))
+            self._detect(call, replace(result, output=result.output.partition(_WARNING)[0]))
 
     async def before_model(self, request: ModelRequest) -> ModelRequest:
         """A new message from a person restarts the detection."""
@@ -41,14 +41,14 @@ class LoopGuard(Processor):
 
     async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
         """Raises: Halt."""
-        repetition = self._look(call, result)
+        repetition = self._detect(call, result)
         if repetition.count >= self._config.stop_at:
             raise Halt(_reason(call, repetition, is_known=call.name in self._tools.names))
         if repetition.count >= self._config.warn_at:
             return replace(result, output=result.output + _warning(repetition))
         return result
 
-    def _look(self, call: ToolCall, result: ToolResult) -> Repetition:
+    def _detect(self, call: ToolCall, result: ToolResult) -> Repetition:
         is_known = call.name in self._tools.names
         return self._detector.add(call, result, is_known=is_known, changes=is_known and self._changes(call))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from onyx_jupyter.agent.processor import Processor, Reply, TextFilter
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelRequest
-from onyx_jupyter.security.secret_redactor import SecretRedactor, SecretStream, off_the_loop
+from onyx_jupyter.security.secret_redactor import SecretRedactor, SecretStream, redact_off_loop
 
 _KEPT = "redacted"
 
@@ -23,23 +23,23 @@ class SecretFilter(Processor):
         self._known: dict[str, str] = {}  # every step sends the conversation again, most of it unchanged
 
     async def before_model(self, request: ModelRequest) -> ModelRequest:
-        system = await off_the_loop(self._text, request.system)
+        system = await redact_off_loop(self._text, request.system)
         return replace(request, system=system, messages=[await self._sent(message) for message in request.messages])
 
     def text_filter(self) -> TextFilter:
         return SecretStream(self._secrets)
 
     async def after_model(self, reply: Reply) -> Reply:
-        calls = tuple([await off_the_loop(self._secrets.redact_call, call) for call in reply.calls])
-        return replace(reply, text=await off_the_loop(self._secrets.apply, reply.text), calls=calls)
+        calls = tuple([await redact_off_loop(self._secrets.redact_call, call) for call in reply.calls])
+        return replace(reply, text=await redact_off_loop(self._secrets.apply, reply.text), calls=calls)
 
     async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        return await off_the_loop(self._secrets.redact_result, result)
+        return await redact_off_loop(self._secrets.redact_result, result)
 
     async def _sent(self, message: Message) -> Message:
         if message.kept.get(_KEPT, (None, None))[0] is self._secrets:
             return self._message(message)
-        return await off_the_loop(self._message, message)
+        return await redact_off_loop(self._message, message)
 
     def _message(self, message: Message) -> Message:
         """Cached with the message for all runs that send it again, until the known secrets change."""

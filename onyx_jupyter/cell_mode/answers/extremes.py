@@ -13,7 +13,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _FEWEST = 2
-_MOST = 200
+_MAX_COUNT = 200
 
 
 def extremes_of(output: str, request: str) -> str:
@@ -28,7 +28,7 @@ def extremes_of(output: str, request: str) -> str:
         if row is not None:
             rows.append((row["name"], Decimal(row["value"]), row["value"]))
             continue
-        if _FOOT.match(line) and _FEWEST <= len(rows) <= _MOST:
+        if _FOOT.match(line) and _FEWEST <= len(rows) <= _MAX_COUNT:
             said.append(_sentence(title, rows))
         title, rows = line.rpartition(":")[2].strip(), []
     return "\n".join(said)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 _FIGURE = re.compile(r"^\[figure: (.*)\]$", re.MULTILINE)
-_MOST_AXES = 4
+_MAX_AXES = 4
 _NAME = r'(?: "(?P<name>[^"]*)")?'
 _SERIES = re.compile(
     rf"(?P<kind>bars|histogram|box plot|line|points|pie|heat map|image|filled area|box|violin|heatmap){_NAME}"
@@ -30,9 +30,9 @@ def figures_of(output: str) -> list[str]:
     return _FIGURE.findall(output)
 
 
-def in_sentences(figures: Sequence[str]) -> str:
+def describe_figures(figures: Sequence[str]) -> str:
     """What each of them shows, in Markdown, with only their own names and numbers."""
-    told = [_sentence(figure) for figure in figures[:_MOST_AXES]]
+    told = [_sentence(figure) for figure in figures[:_MAX_AXES]]
     left = len(figures) - len(told)
     return "\n\n".join([*told, *([f"And {left} more."] if left > 0 else [])])
 

@@ -13,7 +13,7 @@ _WORD = re.compile(r"\w+")
 _DENIES = re.compile(
     r"\b(?:nothing|no mention|no information|not (?:mention|say|contain|include)\w*|n't)\b", re.IGNORECASE
 )
-_SOUGHT = re.compile(r"(?<![\w/.])(?:[A-Z]\w{2,}|\w{5,})(?![\w/]|\.\w)")
+_NAME_CANDIDATE = re.compile(r"(?<![\w/.])(?:[A-Z]\w{2,}|\w{5,})(?![\w/]|\.\w)")
 _ASKING_WORDS = (
     "about could does everything file found know mention notes please read remember says summarise summarize summary "
     "tell what when where which"
@@ -41,7 +41,7 @@ def denied_lines(answer: str, found: str, request: str) -> str:
     """
     if not _DENIES.search(answer):
         return ""
-    sought = {word.lower() for word in _SOUGHT.findall(request)} - _ASKING
+    sought = {word.lower() for word in _NAME_CANDIDATE.findall(request)} - _ASKING
     if not sought:
         return found
     return "\n".join(line for line in found.splitlines() if sought & {word.lower() for word in _WORD.findall(line)})

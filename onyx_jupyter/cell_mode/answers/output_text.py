@@ -37,7 +37,7 @@ def cell_id_of(result: str) -> str | None:
     return found[1] if found else None
 
 
-def says_all(words: str, output: str) -> bool:
+def contains_output(words: str, output: str) -> bool:
     """Whether the words contain each line of the output, so that it need not be repeated below them."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return bool(lines) and all(line in words for line in lines)

@@ -39,7 +39,7 @@ _ACCESSORS = ("cat", "dt", "str")
 _NEAR = 0.85
 
 
-def mended(source: str, result: str, facts: NotebookFacts) -> str | None:
+def fix_cell(source: str, result: str, facts: NotebookFacts) -> str | None:
     """The whole repaired cell; None if there is no obvious fix. `result` is the result of running the cell.
 
     The fix may need imports.
@@ -133,7 +133,7 @@ def _with_near_column(source: str, result: str, facts: NotebookFacts) -> str:
 def _with_table(source: str, result: str, facts: NotebookFacts) -> str:
     """`customers[churned]` becomes `customers[customers["churned"]]`, and an undefined `df` the only table."""
     found = _NO_NAME.match(error_of(result))
-    meant = _meant(found["name"], facts) if found else None
+    meant = _resolve_name(found["name"], facts) if found else None
     while found is not None and meant is not None:
         bare = (node for node in ast.walk(parsed(source)) if isinstance(node, ast.Name) and node.id == found["name"])
         if (node := next(bare, None)) is None or not isinstance(node.ctx, ast.Load):
@@ -142,7 +142,7 @@ def _with_table(source: str, result: str, facts: NotebookFacts) -> str:
     return source
 
 
-def _meant(name: str, facts: NotebookFacts) -> str | None:
+def _resolve_name(name: str, facts: NotebookFacts) -> str | None:
     """What an undefined name stands for: a column of only one table, or the only table; None if neither."""
     of = [frame.name for frame in facts.frames if any(column.name == name for column in frame.columns)]
     if len(of) == 1:

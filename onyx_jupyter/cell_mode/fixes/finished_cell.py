@@ -11,7 +11,7 @@ from onyx_jupyter.cell_mode.fixes.needless_loads import without_needless_loads
 from onyx_jupyter.cell_mode.fixes.prefixed_names import without_signs
 from onyx_jupyter.cell_mode.fixes.printed_names import with_values
 from onyx_jupyter.cell_mode.fixes.unused_imports import without_unused_imports
-from onyx_jupyter.cell_mode.plots import on_its_figure
+from onyx_jupyter.cell_mode.plots import draw_on_current_figure
 from onyx_jupyter.cell_mode.turn import Turn
 
 
@@ -21,7 +21,7 @@ def finished(source: str, turn: Turn, facts: NotebookFacts, *, begun: str) -> st
     asked = "\n".join([*(one.request for one in turn.earlier[-1:]), turn.request])
     source = without_unused_imports(without_signs(source), facts.lacking)
     source = without_needless_loads(source, facts)
-    source = on_its_figure(of_each_group(counted(source, asked), known))
+    source = draw_on_current_figure(of_each_group(counted(source, asked), known))
     source = with_exact_columns(with_values(source, known), facts)
     lines = [begun, *missing_imports(source, known), source.removeprefix(begun).lstrip("\n")]
     return "\n".join(line for line in lines if line)

@@ -24,7 +24,7 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
 _PLAIN = re.compile(_NUMBER)
 
 
-def how_to_number(examples: Sequence[str]) -> str:
+def conversion_hint(examples: Sequence[str]) -> str:
     """What the values are and how to convert them; empty if they are already numbers, or not numbers at all."""
     odd = [text.strip() for text in examples if not _PLAIN.fullmatch(text.strip())]
     return next((how for form, how in _FORMS if odd and all(form.fullmatch(text) for text in odd)), "")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Set
 from onyx_jupyter.cell_mode.fixes.imports import bound_names, parsed
 from onyx_jupyter.cell_mode.fixes.source_edits import rewritten, text_of
 
-_SAYS = ("print", "display")
+_PRINTING = ("print", "display")
 # The form of an answer; the word in the brackets says what belongs there.
 _FORM = re.compile(r"@(?P<name>[A-Za-z_]\w*)\[(?P<word>[A-Za-z_]\w*)?\]")
 _BRACED = re.compile(r"\{(?P<inner>[^{}]+)\}")
@@ -35,7 +35,7 @@ def _changes(source: str, names: Set[str], made: Set[str]) -> Iterator[tuple[ast
     """The texts to change, each with its replacement."""
     for node in ast.walk(parsed(source)):
         match node:
-            case ast.Call(func=ast.Name(id=name), args=arguments) if name in _SAYS:
+            case ast.Call(func=ast.Name(id=name), args=arguments) if name in _PRINTING:
                 for argument in arguments:
                     if _is_fixed_text(argument):
                         written = text_of(source, argument)

@@ -27,7 +27,7 @@ def make(parts: Parts) -> Built:
         grants,
         host.clock,
         host.ids,
-        configured.patience_s,
+        configured.human_timeout_s,
         policy=Policy(grants, configured.forbidden, allow_always=host.ceiling.allow_always),
         redact=configured.redact_data,
     )

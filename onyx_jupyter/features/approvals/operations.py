@@ -34,7 +34,7 @@ async def list_approvals(params: ApprovalsListParams, caller: Caller) -> dict[st
     """Unredacted, because the user decides on exactly this content."""
     pending = [(item.request, item.session_key) for item in caller.get(APPROVALS).pending(params.session_key)]
     if params.session_key is not None:
-        heard = caller.get(STREAMS).heard(params.session_key)
+        heard = caller.get(STREAMS).open_requests(params.session_key)
         pending += [(asked, params.session_key) for asked in heard if isinstance(asked, ApprovalRequested)]
     return {"approvals": [{**camel_data(request), "sessionKey": session_key} for request, session_key in pending]}
 

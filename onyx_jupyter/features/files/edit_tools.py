@@ -179,9 +179,9 @@ def _target(path: str, context: ToolContext) -> Path:
         raise ToolError(
             f"{path!r} is a notebook: it may be open, and its cells have ids. "
             "Use notebook_insert_cell and notebook_edit_cell."
-        ).in_own_words()
+        ).mark_message_safe()
     if real.is_dir() or path.endswith(("/", "\\")):
-        raise ToolError(f"{path!r} is a folder, not a file.").in_own_words()
+        raise ToolError(f"{path!r} is a folder, not a file.").mark_message_safe()
     return real
 
 

@@ -85,7 +85,7 @@ def _read(arguments: ReadArguments, context: ToolContext) -> ToolResult:
     path, real = arguments.path, context.paths.resolve(arguments.path)
     notebook = notebook_path(real, context)
     if notebook is not None and real.exists():
-        raise ToolError(f"{path!r} is a notebook. Use notebook_read with path {notebook!r}.").in_own_words()
+        raise ToolError(f"{path!r} is a notebook. Use notebook_read with path {notebook!r}.").mark_message_safe()
     with reading(path, real, context.paths) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
         size_bytes = os.fstat(descriptor).st_size
         kind = kind_of(real.name, file.read(SNIFFED_BYTES))
@@ -113,7 +113,7 @@ def _lines(
         )
     except LineOutOfRange as error:
         count = f"{arguments.path!r} has {error.count} lines, so none from {arguments.from_} on."
-        raise ToolError(count).in_own_words() from error
+        raise ToolError(count).mark_message_safe() from error
     notes = [found.note or (f"{arguments.path} is empty." if not found.text else "")]
     if encoding not in ("utf-8", "utf-8-sig"):
         notes.append(f"[Stored as {encoding}.]")
@@ -144,7 +144,7 @@ def _list(path: str, context: ToolContext) -> ToolResult:
     except FileNotFoundError as error:
         raise missing(path, real) from error
     except NotADirectoryError as error:
-        raise ToolError(f"{path!r} is a file, not a folder. Use read.").in_own_words() from error
+        raise ToolError(f"{path!r} is a file, not a folder. Use read.").mark_message_safe() from error
     except OSError as error:
         raise StorageError(f"{path!r} could not be listed: {error.strerror or error}.") from error
     entries.sort(key=lambda entry: (not entry[1], entry[0].casefold(), entry[0]))

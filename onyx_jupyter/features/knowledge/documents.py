@@ -13,7 +13,7 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.files.walk import walk
 from onyx_jupyter.index_process.client import OpenIndex
-from onyx_jupyter.ingest.document_chunking import cutting_fingerprint
+from onyx_jupyter.ingest.document_chunking import chunking_fingerprint
 from onyx_jupyter.ingest.knowledge import DocumentKnowledge, FolderAccess
 from onyx_jupyter.ingest.readers import READERS_VERSION
 from onyx_jupyter.ingest.text_cache import DocumentTexts
@@ -29,7 +29,7 @@ from onyx_jupyter.web.client import open_client
 
 COLLECTION = "document"
 _ACCEPT = "text/html, application/pdf, text/markdown, text/plain;q=0.9, */*;q=0.5"
-_TOLD_PROBLEMS = 50
+_MAX_PROBLEMS = 50
 
 
 class ServerKnowledge:
@@ -51,8 +51,8 @@ class ServerKnowledge:
         self._broadcast = broadcast
         self._index = open_index(
             COLLECTION,
-            chunking=cutting_fingerprint(READERS_VERSION),
-            on_emptied=lambda why: self.documents.look(at_once=True),
+            chunking=chunking_fingerprint(READERS_VERSION),
+            on_emptied=lambda why: self.documents.scan(at_once=True),
         )
         search = HybridSearch(
             self._index,
@@ -72,7 +72,7 @@ class ServerKnowledge:
             parse_url=lambda url: open_client(self._configured.settings.config.tools.web).guard.parse(url).url,
         )
         texts = DocumentTexts(home.index / "document_texts")
-        self.documents = DocumentKnowledge(home.knowledge, texts, self._index, search, around, clock, ids, self._tell)
+        self.documents = DocumentKnowledge(home.knowledge, texts, self._index, search, around, clock, ids, self._notify)
 
     async def close(self) -> None:
         await self.documents.close()
@@ -94,7 +94,7 @@ class ServerKnowledge:
             for folder in self._memory[1]
         )
 
-    def _tell(self, item: KnowledgeItem | None) -> None:
+    def _notify(self, item: KnowledgeItem | None) -> None:
         if item is None:
             self._broadcast("knowledge.updated", {})
         else:
@@ -105,7 +105,7 @@ def item_data(item: KnowledgeItem) -> dict[str, Any]:
     """An item in wire format, with the first few of its problems."""
     names = ("item_id", "kind", "path", "title", "added_at", "state", "done", "total", "chunks")
     data = {to_camel(name): getattr(item, name) for name in names}
-    problems = [{"path": one.path, "message": one.message} for one in item.problems[:_TOLD_PROBLEMS]]
+    problems = [{"path": one.path, "message": one.message} for one in item.problems[:_MAX_PROBLEMS]]
     told = {**data, "problemCount": len(item.problems), "problems": problems}
     return told | ({"problem": item.problem} if item.problem else {})
 

@@ -33,7 +33,7 @@ def make(parts: Parts) -> Built:
 
     return Built(
         {KNOWLEDGE: knowledge, DOCUMENTS: knowledge.documents},
-        catch_up=knowledge.documents.look,
+        catch_up=knowledge.documents.scan,
         close=knowledge.close,
     )
 

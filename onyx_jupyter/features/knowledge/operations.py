@@ -29,11 +29,11 @@ from onyx_jupyter.protocols import KnowledgeItem
 async def add(params: KnowledgeAddParams, caller: Caller) -> dict[str, Any]:
     where = params.url or params.path or ""
     item = await caller.get(KNOWLEDGE).documents.add(where, params.agent_id, is_url=params.url is not None)
-    return _told(item, caller)
+    return _to_json(item, caller)
 
 
 async def list_items(params: NoParams, caller: Caller) -> dict[str, Any]:
-    caller.get(KNOWLEDGE).documents.look()  # resumes what a previous server did not finish reading
+    caller.get(KNOWLEDGE).documents.scan()  # resumes what a previous server did not finish reading
     return _listed(await caller.get(KNOWLEDGE).documents.items(), caller)
 
 
@@ -72,7 +72,7 @@ def _listed(items: Sequence[KnowledgeItem], caller: Caller) -> dict[str, Any]:
     return {**caller.get(CONFIGURED).redact_data(found), "maxUploadBytes": MAX_UPLOAD_BYTES}
 
 
-def _told(item: KnowledgeItem, caller: Caller) -> dict[str, Any]:
+def _to_json(item: KnowledgeItem, caller: Caller) -> dict[str, Any]:
     return dict(caller.get(CONFIGURED).redact_data(item_data(item)))
 
 

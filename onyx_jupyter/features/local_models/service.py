@@ -39,7 +39,7 @@ class LocalModels:
             home.models,
             self._sources,
             lambda file: broadcast(PROGRESS, file_data(file)),
-            configured.let_go,
+            configured.release,
             clock,
             catalogue=catalogue,
         )

@@ -20,10 +20,10 @@ from onyx_jupyter.agents.settings import Settings
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.features.memory.notes import MemoryNotes, plan_of
-from onyx_jupyter.memory.change_plan import HISTORY_FILE, Plan, carry_out, make_plan, memory_text, newest_version
+from onyx_jupyter.memory.change_plan import HISTORY_FILE, Plan, execute_plan, make_plan, memory_text, newest_version
 from onyx_jupyter.memory.consolidation import SYSTEM, ProposedMemories, UnreadableAnswer, read_answer, request_text
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.memory.operation_checks import Turn, no_secret, no_steering, said_by_a_person, unfounded
+from onyx_jupyter.memory.operation_checks import Turn, grounded_in_user, no_secret, reject_instructions, unfounded
 from onyx_jupyter.memory.operations import Check, Operation, apply_operations
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import MemoryText, Model, ModelRequest, Models
@@ -36,7 +36,7 @@ from onyx_jupyter.toolsets.registry import ToolRegistry
 log = logging.getLogger(__name__)
 _TRIES = 2
 _MARK_CHARS = 12
-_MOST_TOKENS = 24_000
+_MAX_TOKENS = 24_000
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Consolidation:
         parts = self.agent(summary.agent_id)
         await self._finish(transcript, parts.memory)
         part = unconsolidated(transcript.entries)
-        if not part.words_of_person or not self.can(parts, summary.model):
+        if not part.user_text or not self.can(parts, summary.model):
             return
         turns = [
             Turn(one.entry.id, "person" if one.entry.role == "user" else "assistant", one.entry.content, one.own)
@@ -107,9 +107,9 @@ class Consolidation:
         version = await newest_version(parts.memory, now)
 
         def planned() -> Plan:
-            checks = [no_secret(settings.secrets.apply), no_steering]
+            checks = [no_secret(settings.secrets.apply), reject_instructions]
             history = _history_line(wishes.history, turns, parts.memory, checks)
-            checks.append(said_by_a_person(turns, typed))
+            checks.append(grounded_in_user(turns, typed))
             return make_plan(now, wishes.operations, checks, history, version=version)
 
         plan = await asyncio.to_thread(planned)  # a message may have a million characters
@@ -124,13 +124,13 @@ class Consolidation:
         plan = plan_of(entry) if entry is not None else None
         if entry is None or plan is None:
             return
-        outcome = await carry_out(plan, memory, "consolidation", transcript.session_key)
+        outcome = await execute_plan(plan, memory, "consolidation", transcript.session_key)
         if not outcome.done and not outcome.history:  # nothing to report; an entry without a plan needs no finishing
             meta = {name: entry.meta.get(name) for name in ("kind", "upTo", "of")}
             await transcript.append("system", "", meta)
             return
         outcome = replace(outcome, refused=(*plan.refused, *outcome.refused))
-        await self.notes.tell(transcript, str(entry.meta.get("of")), str(entry.meta.get("note")), outcome)
+        await self.notes.complete(transcript, str(entry.meta.get("of")), str(entry.meta.get("note")), outcome)
 
 
 class _Asking:
@@ -158,7 +158,7 @@ class _Asking:
                 self._turns,
                 now.text,
                 self._mark,
-                min(_MOST_TOKENS, window // 2),
+                min(_MAX_TOKENS, window // 2),
                 self._parts.memory.local_now(),
                 complaint,
             )

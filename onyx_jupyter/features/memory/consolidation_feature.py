@@ -49,15 +49,15 @@ def make(parts: Parts) -> Built:
         if runs.activity(transcript.session_key) == "idle":
             scheduler.touched(transcript)
 
-    parts.get(OPENED_SESSION).hear(scheduler.opened)
-    parts.get(CHANGED_SESSION).hear(changed)
+    parts.get(OPENED_SESSION).subscribe(scheduler.opened)
+    parts.get(CHANGED_SESSION).subscribe(changed)
 
-    async def take_up_what_was_left() -> None:
+    async def resume_pending() -> None:
         scheduler.start(await sessions.list())
 
     return Built(
         {MEMORY_NOTES: notes, CONSOLIDATION: scheduler},
-        begin_as_owner=take_up_what_was_left,
+        begin_as_owner=resume_pending,
         close=scheduler.close,
     )
 

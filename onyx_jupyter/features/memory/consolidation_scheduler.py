@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 RETRIES_S = (60.0, 300.0, 900.0, 3600.0)
 """Delay after each consecutive failure; after the last one, it waits for a new message in the conversation."""
 OTHER_SERVER_S = 60.0
-LEFT_BEHIND_A_DAY = 20
+BACKLOG_PER_DAY = 20
 """Conversations from before a start that are consolidated per day: each calls a model, perhaps a paid one."""
 MAX_AGE_DAYS = 90
 _DAY_S = 86_400.0
@@ -67,7 +67,7 @@ class ConsolidationScheduler:
         self._lock = FileLock(lock, thread_local=False, timeout=0, mode=PRIVATE_FILE)
         self._clock = clock
         self._watched: dict[str, _Watched] = {}
-        self._news = asyncio.Event()
+        self._wakeup = asyncio.Event()
         self._worker: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -85,32 +85,32 @@ class ConsolidationScheduler:
         for key in cut_short:
             self._watched.setdefault(key, _Watched(begin, 0, left=True, cut_short=True))
         left = [key for key in waiting if key not in self._watched]
-        for place, key in enumerate(left, start=min(done, LEFT_BEHIND_A_DAY)):
-            rest_s = place // LEFT_BEHIND_A_DAY * _DAY_S
+        for place, key in enumerate(left, start=min(done, BACKLOG_PER_DAY)):
+            rest_s = place // BACKLOG_PER_DAY * _DAY_S
             self._watched[key] = _Watched(begin, 0, left=True, not_before=begin + rest_s)
         if left:
-            log.info("%d conversations wait to be looked through, %d a day.", len(left), LEFT_BEHIND_A_DAY)
-        self.look()
+            log.info("%d conversations wait to be looked through, %d a day.", len(left), BACKLOG_PER_DAY)
+        self.check_due()
 
     def touched(self, transcript: SessionTranscript) -> None:
         """Called when a turn in it has ended."""
         key, part = transcript.session_key, unconsolidated(transcript.entries)
         known = self._watched.get(key, _Watched(0.0, -1))
-        if part.words_of_person and known.messages != part.messages:
+        if part.user_text and known.messages != part.messages:
             rest = known.not_before if known.failures else 0.0  # ends a wait for the daily limit, not a retry delay
             now = self._clock.monotonic()
             self._watched[key] = replace(known, quiet_since=now, messages=part.messages, not_before=rest)
-        self.look()
+        self.check_due()
 
     def opened(self, session_key: str) -> None:
         """Called when the user opens this session, and so leaves the others."""
         for key, watched in self._watched.items():
             watched.left = key != session_key
-        self.look()
+        self.check_due()
 
-    def look(self) -> None:
+    def check_due(self) -> None:
         """Checks again what is due; also needed after a clock was moved forward."""
-        self._news.set()
+        self._wakeup.set()
         if self._worker is None and self._watched and not self._closed:
             self._worker = asyncio.create_task(self._work(), name="onyx memory consolidation")
 
@@ -136,14 +136,14 @@ class ConsolidationScheduler:
     async def _work(self) -> None:
         try:
             while self._watched:
-                self._news.clear()
+                self._wakeup.clear()
                 wait_s, key = self.next_due()
                 if key is not None and wait_s <= 0:
                     await self._one(key)
                     continue
                 with suppress(TimeoutError):
                     async with asyncio.timeout(None if key is None else wait_s):  # `wait_for` may swallow a cancel
-                        await self._news.wait()
+                        await self._wakeup.wait()
         finally:
             self._worker = None
 
@@ -192,7 +192,7 @@ class ConsolidationScheduler:
         """Removes the session, or watches it afresh if messages came in meanwhile."""
         newest = self._watched.pop(key)
         part = unconsolidated(transcript.entries)
-        if newest is not watched and part.words_of_person:
+        if newest is not watched and part.user_text:
             self._watched[key] = _Watched(newest.quiet_since, part.messages, left=newest.left)
 
 

@@ -36,7 +36,9 @@ def make_remember_tool() -> Tool[RememberArguments]:
     shown: dict[tuple[str, str], frozenset[str]] = {}
 
     async def preview(arguments: RememberArguments, context: ToolContext) -> ToolPreview:
-        foreseen = await _facts(context).foreseen(arguments.fact, replaces=arguments.replaces, beside=arguments.beside)
+        foreseen = await _facts(context).preview_remember(
+            arguments.fact, replaces=arguments.replaces, beside=arguments.beside
+        )
         former = foreseen.other if foreseen.outcome == "changed" else None
         same = foreseen.other if foreseen.outcome == "reinforced" else None
         shown.pop(_call(context), None)
@@ -79,7 +81,7 @@ def make_remember_tool() -> Tool[RememberArguments]:
             session_key=context.session_key,
             turn=context.run_id,
         )
-        return _told(kept, arguments.fact)
+        return _with_label(kept, arguments.fact)
 
     return remember_tool
 
@@ -122,7 +124,7 @@ async def forget_tool(arguments: ForgetArguments, context: ToolContext) -> ToolR
 async def _found(arguments: ForgetArguments, context: ToolContext) -> list[KnownFact]:
     found = list(await _facts(context).matching(arguments.pattern))
     if not found:
-        raise ToolError(f"No fact matches {arguments.pattern!r}. Use fewer words, or a fact's id.").in_own_words()
+        raise ToolError(f"No fact matches {arguments.pattern!r}. Use fewer words, or a fact's id.").mark_message_safe()
     return found
 
 
@@ -131,13 +133,13 @@ def _noted(head: str, text: str, tail: str = "") -> ToolResult:
     return ToolResult(head + text + tail, origin="memory", external=source, own_head=head, own_tail=tail)
 
 
-def _told(kept: FactOutcome, fact: str) -> ToolResult:
+def _with_label(kept: FactOutcome, fact: str) -> ToolResult:
     """What happened to the fact, with a link to it."""
     label = Label("remember", fact, links=(Link("memory", FACTS_FILE, fact=kept.fact.id),))
-    return replace(_in_words(kept), label=label)
+    return replace(_format_outcome(kept), label=label)
 
 
-def _in_words(kept: FactOutcome) -> ToolResult:
+def _format_outcome(kept: FactOutcome) -> ToolResult:
     """What happened to the fact, for the model, and what it may have to do about similar facts."""
     now, former = kept.fact, kept.former
     if kept.outcome == "changed":

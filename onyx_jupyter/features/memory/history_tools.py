@@ -64,22 +64,22 @@ def _history_risk(arguments: MemoryHistoryArguments) -> Risk:
 async def memory_history_tool(arguments: MemoryHistoryArguments, context: ToolContext) -> ToolResult:
     """Lists, compares and restores the versions of one memory file."""
     try:
-        return await _told_or_restored(arguments, context)
+        return await _label_of_restore(arguments, context)
     except NotFound as error:
         raise ToolError(str(error)) from error
 
 
-async def _told_or_restored(arguments: MemoryHistoryArguments, context: ToolContext) -> ToolResult:
+async def _label_of_restore(arguments: MemoryHistoryArguments, context: ToolContext) -> ToolResult:
     path = arguments.path
     if arguments.action == "list":
-        return _told(await context.memory.versions(path))
+        return _versions_result(await context.memory.versions(path))
     number = _number(arguments)
     diff, version, now = await _change(path, number, context, back=arguments.action == "restore")
     if arguments.action == "diff":
         diff = head_and_tail(diff, int(context.max_result_chars * _DIFF_SHARE))
-        return _told([version], diff=diff)
+        return _versions_result([version], diff=diff)
     await context.memory.restore(path, number, author="agent", based_on=now.checksum, session_key=context.session_key)
-    return _told((await context.memory.versions(path))[-1:])
+    return _versions_result((await context.memory.versions(path))[-1:])
 
 
 async def _change(path: str, number: int, context: ToolContext, *, back: bool) -> tuple[str, FileVersion, FileVersion]:
@@ -100,7 +100,7 @@ def _number(arguments: MemoryHistoryArguments) -> int:
     return arguments.version
 
 
-def _told(versions: Sequence[FileVersion], **more: str) -> ToolResult:
+def _versions_result(versions: Sequence[FileVersion], **more: str) -> ToolResult:
     """Newest first."""
     items = [_item(version) for version in reversed(versions[-MAX_VERSIONS:])]
     left_out = max(0, len(versions) - MAX_VERSIONS)

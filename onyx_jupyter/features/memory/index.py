@@ -26,7 +26,7 @@ from onyx_jupyter.storage.watch import QUIET_S, FolderWatch, Settling
 
 COLLECTION = "memory"
 SEEN_FILE = "memory_files.json"
-BEING_READ = "The memory files are still being indexed, so only keywords were searched."
+INDEXING = "The memory files are still being indexed, so only keywords were searched."
 # Leaves the first seconds to the page and the first answer.
 _FIRST_S = 2.0
 _ALL_PASSAGES = 1000
@@ -34,9 +34,9 @@ _ALL_PASSAGES = 1000
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """`in_step`: the index covers all files; `progress` is (files done, files in total) while some are being read."""
+    """`is_synced`: the index covers all files; `progress` is (files done, files in total) while some are being read."""
 
-    in_step: bool
+    is_synced: bool
     files: int = 0
     chunks: int | None = None
     problems: Sequence[FileProblem] = ()
@@ -45,7 +45,7 @@ class IndexState:
 
 
 class MemoryIndex:
-    """`memories` returns the files of every agent; `on_news` is called when `state` has changed.
+    """`memories` returns the files of every agent; `on_state` is called when `state` has changed.
 
     `folder` is the index folder; the record of the files seen is kept there too.
     """
@@ -57,12 +57,12 @@ class MemoryIndex:
         open_index: OpenIndex,
         settings: Callable[[], SearchSettings],
         clock: Clock,
-        on_news: Callable[[], None],
+        on_state: Callable[[], None],
         *,
         quiet_s: float = QUIET_S,
     ) -> None:
         self._memories = memories
-        self._on_news = on_news
+        self._on_state = on_state
         self._updater = IndexUpdater("memory files", self._update, first_s=_FIRST_S, on_change=self._fell_behind)
         self._index = open_index(COLLECTION, chunking=fingerprint(NOTE_SIZE), on_emptied=self._updater.lost)
         self._sync = MemorySync(
@@ -72,13 +72,13 @@ class MemoryIndex:
             clock,
             settling=Settling(clock, quiet_s),
             on_progress=self._progressed,
-            on_step=self._in_step,
+            on_step=self._on_synced,
         )
         self._settings = settings
         self._search = HybridSearch(self._index, settings, clock, fallback=self._by_words)
         self._watch = FolderWatch(lambda: [place for memory in self._memories() for place in memory.folder.folders])
         self._watching: asyncio.Task[None] | None = None
-        self.state = IndexState(in_step=False)
+        self.state = IndexState(is_synced=False)
 
     def start(self, *, at_once: bool = False) -> None:
         """Starts following the files in the background, once; `at_once`: a search is about to come."""
@@ -106,7 +106,7 @@ class MemoryIndex:
             if (answer := await self._updater.ask(asked)) is not None:
                 return answer
         found = await self._by_words(query, only, limit or self._settings().limit)
-        return SearchAnswer(found, self._updater.problem or BEING_READ)
+        return SearchAnswer(found, self._updater.problem or INDEXING)
 
     async def indexed(self) -> dict[tuple[str, str], str]:
         """(agent, path) → checksum of the indexed content; empty if the index cannot be used."""
@@ -133,12 +133,12 @@ class MemoryIndex:
     async def _update(self) -> float | None:
         return (await self._sync.run()).wait_s
 
-    async def _in_step(self, report: SyncReport) -> None:
-        in_step = self._updater.is_complete or not report.missing
+    async def _on_synced(self, report: SyncReport) -> None:
+        is_synced = self._updater.is_complete or not report.missing
         chunks = await self._chunks()
-        self._updater.updated(is_complete=in_step)
-        state = IndexState(in_step, report.files, chunks, tuple(report.problems))
-        self._tell(state, even_if_the_same=bool(report.put or report.removed))
+        self._updater.updated(is_complete=is_synced)
+        state = IndexState(is_synced, report.files, chunks, tuple(report.problems))
+        self._notify(state, force=bool(report.put or report.removed))
 
     async def _chunks(self) -> int | None:
         with suppress(IndexUnavailable):
@@ -151,15 +151,17 @@ class MemoryIndex:
                 self._updater.changed()
 
     def _progressed(self, done: int, total: int) -> None:
-        self._tell(replace(self.state, progress=(done, total) if done < total else None))
+        self._notify(replace(self.state, progress=(done, total) if done < total else None))
 
     def _fell_behind(self) -> None:
-        self._tell(replace(self.state, in_step=self._updater.is_complete, problem=self._updater.problem, progress=None))
+        self._notify(
+            replace(self.state, is_synced=self._updater.is_complete, problem=self._updater.problem, progress=None)
+        )
 
-    def _tell(self, state: IndexState, *, even_if_the_same: bool = False) -> None:
-        if even_if_the_same or state != self.state:
+    def _notify(self, state: IndexState, *, force: bool = False) -> None:
+        if force or state != self.state:
             self.state = state
-            self._on_news()
+            self._on_state()
 
 
 async def _words_in(memory: MemoryFiles, query: str, only: SearchFilter) -> Sequence[Found]:

@@ -149,9 +149,9 @@ class Memories:
             await loading
 
     @property
-    def is_in_step(self) -> bool:
+    def is_index_synced(self) -> bool:
         """Whether the index covers all files."""
-        return self._index.state.in_step
+        return self._index.state.is_synced
 
     async def close(self) -> None:
         self._loop = None
@@ -196,7 +196,7 @@ class Memories:
         state = self._index.state
         in_words = (state.problem, self.embeddings.problem)
         return MemoryState(
-            searches="index" if self.is_in_step else "words",
+            searches="index" if self.is_index_synced else "words",
             files=state.files,
             chunks=state.chunks,
             embedder=embedder,
@@ -229,7 +229,7 @@ class Memories:
 
     def _recalling(self, agent_id: str) -> Search | None:
         """Recall is automatic, so it searches only when that is cheap: with an index in step."""
-        return self.searching(agent_id) if self.is_in_step else None
+        return self.searching(agent_id) if self.is_index_synced else None
 
     def _all(self) -> Sequence[MemoryFiles]:
         return [self.files(agent_id, workspace) for agent_id, workspace in self._configured.workspaces().items()]

@@ -14,9 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from onyx_jupyter.errors import AlreadyResolved, NotFound, ToolError
 from onyx_jupyter.events import ChatNote
-from onyx_jupyter.memory.change_plan import Outcome, Plan, carry_out, make_plan, memory_text, take_back
+from onyx_jupyter.memory.change_plan import Outcome, Plan, execute_plan, make_plan, memory_text, take_back
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.memory.operation_checks import no_secret, no_steering
+from onyx_jupyter.memory.operation_checks import no_secret, reject_instructions
 from onyx_jupyter.memory.operations import Operation, apply_operations
 from onyx_jupyter.memory.targets import MEMORY_FILE, memory_target
 from onyx_jupyter.runs.audit_trail import AuditTrail
@@ -61,11 +61,11 @@ class MemoryNotes:
         self._redact = redact
         self._turn = asyncio.Lock()
 
-    async def tell(self, transcript: SessionTranscript, run_id: str, note_id: str, outcome: Outcome) -> None:
+    async def complete(self, transcript: SessionTranscript, run_id: str, note_id: str, outcome: Outcome) -> None:
         """Writes the note; once it is on disk, the consolidation is complete. Raises: StorageError."""
         data = {"id": note_id, "path": MEMORY_FILE, "state": KEPT, **asdict(outcome)}
         await self._audit.memory("consolidated", "consolidation", {"session": transcript.session_key, **data})
-        await self._note(transcript, run_id, MEMORY_NOTE, _in_words(outcome), data)
+        await self._note(transcript, run_id, MEMORY_NOTE, _format_outcome(outcome), data)
 
     async def undo(self, session_key: str, note_id: str, by: str) -> Answer:
         """Restores the earlier MEMORY.md. Raises: NotFound, AlreadyResolved, StorageError, ToolError."""
@@ -108,7 +108,7 @@ class MemoryNotes:
 
     async def _remember(self, proposal: Mapping[str, Any], memory: MemoryFiles, session_key: str) -> str | None:
         """Returns why not, or None. The user has seen the text, so it is only checked for secrets and steering."""
-        checks = (no_secret(self._redact), no_steering)
+        checks = (no_secret(self._redact), reject_instructions)
         try:
             target = memory_target(str(proposal.get("target")), memory.local_now())
         except ToolError as error:
@@ -123,7 +123,7 @@ class MemoryNotes:
         plan = make_plan(await memory_text(memory), [wish], checks, "")
         if plan.refused:
             return _because(plan.refused[0].why)
-        outcome = await carry_out(plan, memory, "user", session_key)
+        outcome = await execute_plan(plan, memory, "user", session_key)
         return None if outcome.done else _because(outcome.refused[0].why if outcome.refused else "it is already there")
 
     async def _find(self, session_key: str, note_id: str, kind: str) -> tuple[SessionTranscript, Entry]:
@@ -170,7 +170,7 @@ def _because(why: str) -> str:
     return f"It was not remembered: {why}."
 
 
-def _in_words(outcome: Outcome) -> str:
+def _format_outcome(outcome: Outcome) -> str:
     count = len(outcome.done)
     if not count:
         return "Noted in HISTORY.md what was done."

@@ -167,7 +167,7 @@ def _facts(path: str, text: str, moment: datetime) -> MemoryFacts | None:
             text=fact.text,
             category=fact.category,
             confidence=round(confidence_at(fact, moment), 3),
-            lines=list(found.told[fact.id]),
+            lines=list(found.lines_of_fact[fact.id]),
             since=timestamp(fact.created_at),
             told_at=timestamp(fact.reinforced_at),
             valid_from=timestamp(fact.valid_from),

@@ -40,11 +40,11 @@ class _Change:
 
 
 class UserEdits:
-    """`memories` returns every agent's files; `on_news` is called, from any thread, when `problems` has changed."""
+    """`memories` returns every agent's files; `on_change` is called, from any thread, when `problems` has changed."""
 
-    def __init__(self, memories: Callable[[], Sequence[MemoryFiles]], on_news: Callable[[], None]) -> None:
+    def __init__(self, memories: Callable[[], Sequence[MemoryFiles]], on_change: Callable[[], None]) -> None:
         self._memories = memories
-        self._on_news = on_news
+        self._on_change = on_change
         self._problems: dict[VersionedFile, str] = {}
 
     @property
@@ -55,7 +55,7 @@ class UserEdits:
     def kept(self, file: VersionedFile) -> None:
         """Called when the file's contents were kept, no matter by whom."""
         if self._problems.pop(file, None):
-            self._on_news()
+            self._on_change()
 
     @asynccontextmanager
     async def around(self, places: Sequence[Path]) -> AsyncIterator[None]:
@@ -70,8 +70,8 @@ class UserEdits:
 
     async def _begin(self, change: _Change, places: Sequence[Path]) -> None:
         roots = await asyncio.to_thread(self._roots, change, places)
-        is_held = all([await _hold(root, change.locks) for root in roots])
-        await asyncio.to_thread(self._note, change, places, _noted_while_held if is_held else _noted_beside_a_writer)
+        is_held = all([await _acquire(root, change.locks) for root in roots])
+        await asyncio.to_thread(self._note, change, places, _note_locked if is_held else _note_unlocked)
         change.given_up |= not is_held
 
     async def _finish(self, beginning: asyncio.Future[None], change: _Change, places: Sequence[Path]) -> None:
@@ -81,7 +81,7 @@ class UserEdits:
 
     def _roots(self, change: _Change, places: Sequence[Path]) -> Sequence[Path]:
         """The folders to lock, in the order in which every writer locks them."""
-        pairs = [(memory, place) for memory in self._memories() for place in places if memory.folder.concerns(place)]
+        pairs = [(memory, place) for memory in self._memories() for place in places if memory.folder.covers_path(place)]
         change.memories = list(dict.fromkeys(memory for memory, _ in pairs))
         roots = {memory.folder.root_of(place) for memory, place in pairs}
         return sorted(root for root in roots if root.is_dir())
@@ -107,12 +107,12 @@ class UserEdits:
             change.given_up = isinstance(error, StorageError)
             log.warning("A version of %s could not be saved: %s", path, error)
             self._problems[file] = f"Your change was saved, but no version of {path} could be kept: {error}"
-            self._on_news()
+            self._on_change()
         else:
             self.kept(file)
 
 
-async def _hold(root: Path, locks: ExitStack) -> bool:
+async def _acquire(root: Path, locks: ExitStack) -> bool:
     """Locks the folder, or returns False. Waiting occupies no thread, since the lock holder may need one."""
     loop = asyncio.get_running_loop()
     until = loop.time() + _WAIT_S
@@ -129,11 +129,11 @@ async def _hold(root: Path, locks: ExitStack) -> bool:
     return True
 
 
-def _noted_while_held(memory: MemoryFiles, path: str) -> object:
+def _note_locked(memory: MemoryFiles, path: str) -> object:
     return memory.note_outside_change(path, is_held=True)
 
 
-def _noted_beside_a_writer(memory: MemoryFiles, path: str) -> object:
+def _note_unlocked(memory: MemoryFiles, path: str) -> object:
     """Without the lock: temporary files beside the file may belong to a write in progress, and are left alone."""
     return memory.kept.note(path, memory.folder.resolve(path))
 

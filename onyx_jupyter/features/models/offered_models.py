@@ -16,4 +16,4 @@ async def offered_models(configured: Configured, choice: ModelChoice, *, refresh
         await configured.read()
     config = configured.settings.config
     listed = await configured.models.list(refresh=refresh)
-    return [replace(one, tool_mode="cell") if choice.acts_in_cells(config, one.id) else one for one in listed]
+    return [replace(one, tool_mode="cell") if choice.uses_cell_mode(config, one.id) else one for one in listed]

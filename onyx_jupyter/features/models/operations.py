@@ -16,10 +16,10 @@ from onyx_jupyter.protocols import ModelInfo
 async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any]:
     choice = caller.get(RUNS).model_choice
     models = await offered_models(caller.get(CONFIGURED), choice, refresh=params.refresh)
-    return {"models": [_told(model) for model in models]}
+    return {"models": [_to_json(model) for model in models]}
 
 
-def _told(model: ModelInfo) -> dict[str, Any]:
+def _to_json(model: ModelInfo) -> dict[str, Any]:
     """The model in wire format; `locked` and `toolMode` only if they differ from the usual values."""
     told: dict[str, Any] = camel_data(model)
     usual = {"locked": False, "toolMode": "tools"}

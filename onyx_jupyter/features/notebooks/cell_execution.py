@@ -21,9 +21,9 @@ RUN_CELL = "notebook_run_cell"
 STAYS = "The cell stays; running it failed"
 
 
-async def run_and_tell(path: str, cell_id: str, context: ToolContext) -> ToolResult:
+async def run_and_report(path: str, cell_id: str, context: ToolContext) -> ToolResult:
     """Runs the cell if it still is as approved. Raises: NotebookError."""
-    return _told(path, cell_id, await run_cell(path, cell_id, context, context.progress), context)
+    return _run_result(path, cell_id, await run_cell(path, cell_id, context, context.progress), context)
 
 
 async def run_written(
@@ -41,12 +41,12 @@ async def run_written(
         head, origin = f"{done}\n{STAYS} ({error.code}): ", _origin(error)
         failure = failure_of(error, f"{STAYS} ({error.code}): {error}")
         return ToolResult(f"{head}{error}", ok=False, origin=origin, own_head=head, data=data, failure=failure)
-    result = _told(path, cell_id, run, context)
+    result = _run_result(path, cell_id, run, context)
     told = replace(result, output=f"{done}\n{result.output}", own_head=f"{done}\n{result.own_head}")
     return replace(told, data={**(result.data or {}), **data})
 
 
-def _told(path: str, cell_id: str, run: CellRun, context: ToolContext) -> ToolResult:
+def _run_result(path: str, cell_id: str, run: CellRun, context: ToolContext) -> ToolResult:
     shown = render_outputs(run.outputs, min(RUN_OUTPUT_CHARS, context.max_output_bytes))
     headline = {
         "ok": f"Ran cell {cell_id}{count(run)}.",
@@ -84,4 +84,4 @@ def count(run: CellRun) -> str:
 
 
 def _origin(error: OnyxError) -> Origin:
-    return "own" if error.own_words else "outside"
+    return "own" if error.has_safe_message else "outside"

@@ -98,8 +98,8 @@ async def notebook_create_tool(arguments: NotebookCreateArguments, context: Tool
     cells = [new_cell(cell.cell_type, cell.source) for cell in arguments.cells]
     view = await context.notebooks.create(path, cells, arguments.kernel)
     context.seen_cells.beginning(context.run_id, view)
-    context.seen_cells.saw(view.path, view.cells)
-    context.seen_cells.saw_order(view.path, [cell.id for cell in view.cells])
+    context.seen_cells.record_seen(view.path, view.cells)
+    context.seen_cells.record_order(view.path, [cell.id for cell in view.cells])
     if arguments.run:
         await context.show_notebook(view.path)
         return await _run(arguments, view, context)

@@ -27,7 +27,7 @@ from onyx_jupyter.features.notebooks.run_tools import (
 from onyx_jupyter.features.notebooks.wire import NotebookChangesUpdatedData
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
-from onyx_jupyter.operations.keys import AUDIT, CONFIGURED, HOST, RECORDED_NOTEBOOKS, REVIEW_NEWS, RUNS, STREAMS
+from onyx_jupyter.operations.keys import AUDIT, CONFIGURED, HOST, PENDING_REVIEW, RECORDED_NOTEBOOKS, RUNS, STREAMS
 from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
@@ -46,7 +46,7 @@ def make(parts: Parts) -> Built:
         ids=host.ids,
     )
     return Built(
-        {NOTEBOOK_REVIEW: review, RECORDED_NOTEBOOKS: review.notebooks_for, REVIEW_NEWS: review.untold},
+        {NOTEBOOK_REVIEW: review, RECORDED_NOTEBOOKS: review.notebooks_for, PENDING_REVIEW: review.pending_decisions},
         start=review.prune,
     )
 
@@ -55,7 +55,7 @@ FEATURE = Feature(
     "notebooks",
     make,
     requires=(HOST, CONFIGURED, AUDIT, STREAMS),
-    provides=(NOTEBOOK_REVIEW, RECORDED_NOTEBOOKS, REVIEW_NEWS),
+    provides=(NOTEBOOK_REVIEW, RECORDED_NOTEBOOKS, PENDING_REVIEW),
     operations=(*operations.OPERATIONS, *kernel_operations.OPERATIONS),
     events=(EventType("notebook.changes_updated", NotebookChangesUpdatedData),),
     toolsets=(

@@ -18,7 +18,7 @@ async def refuse_asking_notebook(path: str, context: ToolContext) -> None:
         return
     too = ""
     if context.paths.api_path(asking) != context.paths.api_path(path):
-        if context.kernels is None or not await context.kernels.is_one(asking, path):
+        if context.kernels is None or not await context.kernels.is_same_kernel(asking, path):
             return
         too = f", in which {path} runs too,"
     raise NotebookError("kernel_waits", WAITS.format(asking=asking, too=too))

@@ -96,7 +96,7 @@ async def opened(path: str, context: ToolContext, in_full: Collection[str] = ())
     """
     view = await context.notebooks.read(path, in_full)
     _found(path, view, context)
-    context.seen_cells.saw_order(view.path, [cell.id for cell in view.cells])
+    context.seen_cells.record_order(view.path, [cell.id for cell in view.cells])
     return view
 
 
@@ -120,7 +120,7 @@ def known(view: NotebookView | NotebookCells, cell_id: str, context: ToolContext
     cell = find_cell(view.cells, cell_id, view.path)
     expected = base_hash or context.seen_cells.hash_of(view.path, cell_id)
     if expected is not None and expected != cell.hash:
-        context.seen_cells.saw(view.path, [cell])
+        context.seen_cells.record_seen(view.path, [cell])
         raise stale(view.path, cell_id, cell.source)
     return cell
 

@@ -70,7 +70,7 @@ async def notebook_outline_tool(arguments: NotebookOutlineArguments, context: To
     part = _part(view, arguments.from_, arguments.cells, arguments.heading)
     states = await _states(view, context)
     made = await asyncio.to_thread(outline, view, part, max_tokens=OUTLINE_TOKENS, max_chars=max_chars, states=states)
-    context.seen_cells.saw_part(view.path, made.shown)
+    context.seen_cells.record_partial(view.path, made.shown)
     tail = f"\n[{MORE}]" if made.collapsed else ""
     text = "\n".join(filter(None, (headline(view), made.text)))
     source = f"notebook {view.path}"
@@ -108,8 +108,8 @@ async def notebook_read_tool(arguments: NotebookReadArguments, context: ToolCont
     fitting = max(500, context.max_result_chars - _NOTE_CHARS)
     max_chars = min(arguments.max_chars or min(DEFAULT_READ_CHARS, fitting), context.max_output_bytes)
     shown = await asyncio.to_thread(notebook_text, view, part, arguments.cell_ids, arguments.outputs, max_chars)
-    context.seen_cells.saw(view.path, shown.whole)
-    context.seen_cells.saw_part(view.path, shown.in_part)
+    context.seen_cells.record_seen(view.path, shown.whole)
+    context.seen_cells.record_partial(view.path, shown.in_part)
     wanted = [cell for cell in view.cells if cell.id in (arguments.cell_ids or ())]
     with_images = arguments.outputs is None or "image" in arguments.outputs
     outputs = [output for cell in wanted for output in cell.outputs] if with_images else []
@@ -149,7 +149,7 @@ async def notebook_find_tool(arguments: NotebookFindArguments, context: ToolCont
         result, found = await asyncio.to_thread(_find, arguments, view, context, cancelled)
     finally:
         cancelled.set()  # a thread cannot be stopped from outside, so it checks this
-    context.seen_cells.saw_part(view.path, found)
+    context.seen_cells.record_partial(view.path, found)
     return result
 
 

@@ -81,7 +81,7 @@ class NotebookReview:
     ) -> int:
         """Returns how many marks were accepted; for `shown` see `Reviewing.accept`. Raises: StorageError."""
         count = await self._reviewing.accept(path, cell_ids, by, shown)
-        self._tell([path])
+        self._broadcast_changes([path])
         return count
 
     async def reject(
@@ -89,19 +89,19 @@ class NotebookReview:
     ) -> Outcome:
         """Raises: InvalidRequest, NotebookError, StorageError."""
         outcome = await self._reviewing.reject(path, cell_ids, by, shown)
-        await self._told("reject", by, outcome, {"path": path})
+        await self._notify_decision("reject", by, outcome, {"path": path})
         return outcome
 
     async def undo(self, session_key: str, run_id: str, by: str) -> Outcome:
         """Raises: NotFound, InvalidRequest, StorageError."""
         outcome = await self._reviewing.undo(session_key, run_id, by)
-        await self._told("undo", by, outcome, {"session": session_key, "run": run_id})
+        await self._notify_decision("undo", by, outcome, {"session": session_key, "run": run_id})
         return outcome
 
     async def put_back(self, session_key: str, run_id: str, by: str) -> Outcome:
         """Raises: NotFound, InvalidRequest, StorageError."""
         outcome = await self._reviewing.put_back(session_key, run_id, by)
-        await self._told("put_back", by, outcome, {"session": session_key, "run": run_id})
+        await self._notify_decision("put_back", by, outcome, {"session": session_key, "run": run_id})
         return outcome
 
     async def renamed(self, old: str, new: str) -> None:
@@ -110,7 +110,7 @@ class NotebookReview:
             await self._store.renamed(old, new, self._ids.new())
         except OnyxError as error:
             log.error("The rename of %s to %s could not be recorded: %s", old, new, error)
-        self._tell([new])
+        self._broadcast_changes([new])
 
     async def prune_when_due(self) -> None:
         """Calls `prune` once a day, or sooner if much was written since; never raises."""
@@ -132,7 +132,7 @@ class NotebookReview:
         if count:
             log.info("Deleted %d old records of notebook changes", count)
 
-    async def untold(self, session_key: str, entries: Sequence[Entry]) -> dict[str, Any]:
+    async def pending_decisions(self, session_key: str, entries: Sequence[Entry]) -> dict[str, Any]:
         """The user's decisions that no message of this session has told the model yet, as `meta` for the next message.
 
         Never raises: a disk error must not block a message. Also prunes old changes when due.
@@ -143,7 +143,7 @@ class NotebookReview:
         except OnyxError as error:
             log.warning("The decisions on changes could not be read: %s", error)
             return {}
-        told = {decision for entry in entries for decision in _told_ids(entry)}
+        told = {decision for entry in entries for decision in _reported_ids(entry)}
         news = [line for line in decided if line.id not in told]
         if not news:
             return {}
@@ -151,16 +151,16 @@ class NotebookReview:
             line.revert_id for line in news if line.what == "undo"
         }
         said = [line for line in news if line.revert_id not in back and line.cells]
-        return {REVIEW: {"decisions": [line.id for line in news], "text": told_in_words(said)}}
+        return {REVIEW: {"decisions": [line.id for line in news], "text": format_decisions(said)}}
 
     def _limits(self) -> RetentionLimits:
         config = self._config()
         return RetentionLimits(config.max_output_chars, config.max_changes_bytes // SHARE)
 
     def _changed(self, path: str, author: Author) -> None:
-        self._tell([path], author.session_key, author.run_id)
+        self._broadcast_changes([path], author.session_key, author.run_id)
 
-    def _tell(
+    def _broadcast_changes(
         self,
         paths: Iterable[str],
         session_key: str | None = None,
@@ -177,14 +177,14 @@ class NotebookReview:
         }
         self._broadcast("notebook.changes_updated", {name: value for name, value in facts.items() if value})
 
-    async def _told(self, what: str, by: str, outcome: Outcome, about: Mapping[str, str]) -> None:
+    async def _notify_decision(self, what: str, by: str, outcome: Outcome, about: Mapping[str, str]) -> None:
         paths = list(dict.fromkeys([*outcome.paths, *outcome.removed, *outcome.made]))
         facts = {"cells": outcome.cells, "paths": paths, "leftAlone": len(outcome.left), **about}
         await self._audit.reviewed(what, by, facts)
-        self._tell(paths, about.get("session"), about.get("run"), outcome.removed, outcome.removed_cells)
+        self._broadcast_changes(paths, about.get("session"), about.get("run"), outcome.removed, outcome.removed_cells)
 
 
-def told_in_words(decided: Sequence[UserDecision]) -> str:
+def format_decisions(decided: Sequence[UserDecision]) -> str:
     """The user's decisions in words for the model; empty if there are none."""
     merged: dict[tuple[str, str], list[str]] = {}
     for line in decided:
@@ -199,7 +199,7 @@ def told_in_words(decided: Sequence[UserDecision]) -> str:
     )
 
 
-def _told_ids(entry: Entry) -> Iterable[str]:
+def _reported_ids(entry: Entry) -> Iterable[str]:
     told = entry.meta.get(REVIEW)
     ids = told.get("decisions") if isinstance(told, Mapping) else None
     return [str(decision) for decision in ids] if isinstance(ids, list) else []

@@ -16,7 +16,7 @@ from onyx_jupyter.features.notebooks.cell_execution import (
     RUN_CELL,
     RUN_OUTPUT_CHARS,
     count,
-    run_and_tell,
+    run_and_report,
     run_failure,
     with_figures,
 )
@@ -79,7 +79,7 @@ async def _run_cell_preview(arguments: NotebookRunCellArguments, context: ToolCo
 async def notebook_run_cell_tool(arguments: NotebookRunCellArguments, context: ToolContext) -> ToolResult:
     """Runs one cell in the notebook's own kernel, without a time limit."""
     path = await path_to_run(arguments.path, context)
-    return await run_and_tell(path, arguments.cell_id, context)
+    return await run_and_report(path, arguments.cell_id, context)
 
 
 class NotebookRunAllArguments(Arguments):
@@ -214,7 +214,7 @@ async def run_in_order(path: str, cells: Sequence[Numbered], context: ToolContex
         ran.append(_Ran(number, cell, run))
         if run.status != "ok":
             break
-    return _told(path, cells, ran, gone, context)
+    return _run_result(path, cells, ran, gone, context)
 
 
 def _prefixed(where: str, progress: Callable[[str], None]) -> Callable[[str], None]:
@@ -227,7 +227,9 @@ def _so_far(error: NotebookError, ran: Sequence[_Ran], number: int, cell: Cell) 
     return NotebookError(error.code, f"In cell {number} ({cell.id}; {before}): {error}", data=error.data)
 
 
-def _told(path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, context: ToolContext) -> ToolResult:
+def _run_result(
+    path: str, cells: Sequence[Numbered], ran: Sequence[_Ran], gone: int, context: ToolContext
+) -> ToolResult:
     """How it ended, then one line per cell, then the output of the last one."""
     if not ran:
         none = f"{path} has no code cells there: nothing was run."

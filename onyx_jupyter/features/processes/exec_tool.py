@@ -135,7 +135,7 @@ async def _start_background(arguments: ExecArguments, cwd: Path, context: ToolCo
 def _folder(arguments: ExecArguments, context: ToolContext) -> Path:
     cwd = context.paths.resolve(arguments.cwd or "")
     if not cwd.is_dir():
-        raise ToolError(f"The folder {arguments.cwd!r} does not exist.").in_own_words()
+        raise ToolError(f"The folder {arguments.cwd!r} does not exist.").mark_message_safe()
     return cwd
 
 

@@ -94,7 +94,7 @@ async def process_tool(arguments: ProcessArguments, context: ToolContext) -> Too
     match arguments.action:
         case "poll":
             wait_ms = WAIT_MS if arguments.wait_ms is None else arguments.wait_ms
-            await job.news(wait_ms / 1000)
+            await job.wait_for_output(wait_ms / 1000)
             return _shown(job_id, job, job.unread(), "(no new output)")
         case "log":
             lines = job.log().splitlines()[-(arguments.lines or LOG_LINES) :]

@@ -59,7 +59,7 @@ class ProjectFiles:
         self._workspaces = workspaces
         self._audit = audit
         self._broadcast = broadcast
-        self._has_looked = False
+        self._is_loaded = False
         self._seen: tuple[State, str] | None = None
 
     @property
@@ -69,13 +69,13 @@ class ProjectFiles:
 
     async def files(self) -> Sequence[JudgedFile]:
         """The files to trust or decline, decided or not; empty if the root is the only workspace of all agents."""
-        judged = await self._look()
+        judged = await self._refresh()
         own = await asyncio.to_thread(lambda: {place.resolve() for place in self._workspaces().values()})
         return [] if judged is None or own == {self._root} else [judged]
 
     async def instructions(self) -> Instructions | None:
         """The current instructions, if the user trusts exactly this content."""
-        judged = await self._look()
+        judged = await self._refresh()
         return judged.found if judged is not None and judged.state == "trusted" else None
 
     async def trust(self, path: str, digest: str, by: str) -> None:
@@ -106,14 +106,14 @@ class ProjectFiles:
 
     async def _decide(self, found: Instructions, decision: Decision, by: str) -> None:
         await asyncio.to_thread(self._decisions.add, found, decision, by)
-        await self._look()
+        await self._refresh()
 
-    async def _look(self) -> JudgedFile | None:
+    async def _refresh(self) -> JudgedFile | None:
         """Reads the current file; broadcasts an event if it has changed since the last look."""
         judged = await asyncio.to_thread(self._judged)
         seen = (judged.state, judged.digest) if judged is not None else None
-        is_news = self._has_looked and seen != self._seen
-        self._has_looked, self._seen = True, seen
+        is_news = self._is_loaded and seen != self._seen
+        self._is_loaded, self._seen = True, seen
         if is_news:
             self._broadcast(UPDATED, {})
         return judged

@@ -13,7 +13,7 @@ from onyx_jupyter.operations.parts import Parts
 
 def make(parts: Parts) -> Built:
     host = parts.get(HOST)
-    questions = Questions(parts.get(JOURNAL), host.clock, host.ids, parts.get(CONFIGURED).patience_s)
+    questions = Questions(parts.get(JOURNAL), host.clock, host.ids, parts.get(CONFIGURED).human_timeout_s)
     return Built({QUESTIONS: questions})
 
 

@@ -20,7 +20,7 @@ async def answer(params: QuestionsAnswerParams, caller: Caller) -> dict[str, Any
 async def list_questions(params: QuestionsListParams, caller: Caller) -> dict[str, Any]:
     pending = [(item.asked, item.session_key) for item in caller.get(QUESTIONS).pending(params.session_key)]
     if params.session_key is not None:
-        heard = caller.get(STREAMS).heard(params.session_key)
+        heard = caller.get(STREAMS).open_requests(params.session_key)
         pending += [(asked, params.session_key) for asked in heard if isinstance(asked, QuestionAsked)]
     return {"questions": [{**camel_data(asked), "sessionKey": session_key} for asked, session_key in pending]}
 

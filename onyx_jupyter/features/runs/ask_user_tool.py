@@ -14,7 +14,9 @@ from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import tool
 
 MAX_CHOICES = 10
-NOBODY = "Nobody can answer here. Continue with the likeliest meaning and say what you assumed, or stop and say why."
+UNATTENDED = (
+    "Nobody can answer here. Continue with the likeliest meaning and say what you assumed, or stop and say why."
+)
 
 
 class AskUserArguments(Arguments):
@@ -37,7 +39,7 @@ class AskUserArguments(Arguments):
 async def ask_user_tool(arguments: AskUserArguments, context: ToolContext) -> ToolResult:
     """Waits until the user answers or declines, or the approval timeout expires."""
     if context.ask is None:
-        return ToolResult(NOBODY, ok=False, origin="own", failure=Failure("unavailable", NOBODY))
+        return ToolResult(UNATTENDED, ok=False, origin="own", failure=Failure("unavailable", UNATTENDED))
     choices = tuple(dict.fromkeys(arguments.choices or ()))
     free_text = arguments.free_text or not choices
     answer = await context.ask(UserQuestion(arguments.question, choices, free_text))

@@ -46,7 +46,7 @@ from onyx_jupyter.toolsets.toolset import FixedToolset
 def make(parts: Parts) -> Built:
     host, sessions, around = parts.get(HOST), parts.get(SESSIONS), _surroundings(parts)
     approvals, questions, audit = parts.get(APPROVALS), parts.get(QUESTIONS), parts.get(AUDIT)
-    runs = Runs(around, parts.get(STREAMS), approvals, questions, audit, parts.get(CHANGED_SESSION).tell)
+    runs = Runs(around, parts.get(STREAMS), approvals, questions, audit, parts.get(CHANGED_SESSION).notify)
     ahead = Prefill(around, runs, sessions.get)
 
     async def start() -> None:

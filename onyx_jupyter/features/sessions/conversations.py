@@ -49,7 +49,7 @@ class Conversations:
 
     def opened(self, session_key: str) -> None:
         """Called when the user opens this session."""
-        self.opened_session.tell(session_key)
+        self.opened_session.notify(session_key)
 
     def session_info(self, session_key: str, summary: Summary) -> dict[str, Any]:
         """A session's metadata in wire format."""

@@ -31,8 +31,8 @@ from onyx_jupyter.operations.keys import (
     INDEX_PROCESS,
     OPENED_SESSION,
     OTHER_SESSIONS,
+    PENDING_REVIEW,
     RECALL,
-    REVIEW_NEWS,
     RUNS,
     SESSIONS,
     STREAMS,
@@ -64,7 +64,7 @@ def make_search(parts: Parts) -> Built:
 
 
 def make(parts: Parts) -> Built:
-    host, configured, review_news = parts.get(HOST), parts.get(CONFIGURED), parts.get(REVIEW_NEWS)
+    host, configured, pending_review = parts.get(HOST), parts.get(CONFIGURED), parts.get(PENDING_REVIEW)
     sent = Attachments(host.notebooks, host.kernels, configured.redact)
     context = MessageContext(sent, parts.get(AGENTS).agent, configured.model_of, configured.is_light, parts.get(RECALL))
     conversations = Conversations(
@@ -77,9 +77,9 @@ def make(parts: Parts) -> Built:
         parts.get(OPENED_SESSION),
         context,
         parts.get(WARM_UP).follow,
-        MessageMeta(context, review_news, host.notebook_of, host.open_notebooks, host.open_folder),
+        MessageMeta(context, pending_review, host.notebook_of, host.open_notebooks, host.open_folder),
     )
-    parts.get(CHANGED_SESSION).hear(conversations.changed)
+    parts.get(CHANGED_SESSION).subscribe(conversations.changed)
     return Built({CONVERSATIONS: conversations})
 
 
@@ -114,7 +114,7 @@ FEATURE = Feature(
         RUNS,
         OPENED_SESSION,
         CHANGED_SESSION,
-        REVIEW_NEWS,
+        PENDING_REVIEW,
         RECALL,
         WARM_UP,
     ),

@@ -25,13 +25,13 @@ from onyx_jupyter.operations.wire import Ok
 from onyx_jupyter.runs.prefill import Draft
 from onyx_jupyter.sessions.attachments import as_shown, items_as_shown
 from onyx_jupyter.sessions.entry import to_json
-from onyx_jupyter.sessions.older_results import with_words_of
+from onyx_jupyter.sessions.older_results import display_entries
 from onyx_jupyter.sessions.origin import RunOrigin
 
 
 async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
     await caller.get(SESSIONS).get(params.session_key)
-    caller.get(STREAMS).watch(params.session_key, caller.hear)
+    caller.get(STREAMS).watch(params.session_key, caller.on_event)
     kernel = params.from_kernel.model_dump(by_alias=True, exclude_none=True) if params.from_kernel else None
     sent = await caller.get(CONVERSATIONS).send(
         params.session_key,
@@ -65,7 +65,7 @@ async def history(params: ChatHistoryParams, caller: Caller) -> dict[str, Any]:
         if params.before not in ids:
             raise InvalidRequest(f"`before`: this session has no entry {params.before!r}.", field="before")
         entries = entries[: ids.index(params.before)]
-    wanted = with_words_of(every, entries[-params.limit :])
+    wanted = display_entries(every, entries[-params.limit :])
     return {"messages": [to_json(as_shown(entry)) for entry in wanted]}
 
 

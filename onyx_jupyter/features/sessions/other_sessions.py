@@ -57,7 +57,7 @@ class OtherSessions:
     async def get(self, session_key: str) -> OtherSession:
         return _other(session_key, summarise((await self._open(session_key)).entries))
 
-    async def said(self, session_key: str) -> Sequence[SessionMessage]:
+    async def history(self, session_key: str) -> Sequence[SessionMessage]:
         return [
             SessionMessage(_who(entry), entry.content, tuple(call.name for call in entry.tool_calls), entry.ts)
             for entry in (await self._open(session_key)).entries

@@ -17,14 +17,14 @@ from onyx_jupyter.retrieval.index_updater import IndexUpdater
 from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import SearchSettings
 from onyx_jupyter.sessions.conversation import Summary
-from onyx_jupyter.sessions.search import SessionSync, TurnPlace, said_words, session_of, turn_place
+from onyx_jupyter.sessions.search import SessionSync, TurnPlace, session_of, snippet_text, turn_place
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.word_search import SessionWordSearch, WordSearchResult
 
 COLLECTION = "session"
 SEEN_FILE = "session_files.json"
-BEING_READ = "The sessions are still being indexed, so only keywords were searched."
-IN_THE_NEWEST = "The sessions are still being indexed, so only keywords were searched, in the newest {} of {}."
+INDEXING = "The sessions are still being indexed, so only keywords were searched."
+SEARCHED_NEWEST = "The sessions are still being indexed, so only keywords were searched, in the newest {} of {}."
 # A new server gives its first answer first.
 _FIRST_S = 3.0
 # A run appends many entries in a row. They are indexed together, because each update rewrites a whole part of the
@@ -124,7 +124,7 @@ class SessionSearch:
         for one in found:
             key, place = session_of(one.path), turn_place(one)
             if key in summaries and place is not None:
-                hit = SessionHit(key, summaries[key], place, one.score, said_words(one))
+                hit = SessionHit(key, summaries[key], place, one.score, snippet_text(one))
                 hits.setdefault((key, place.entry_id), hit)
         return list(hits.values())
 
@@ -135,5 +135,5 @@ class SessionSearch:
     def _note(self, read: WordSearchResult) -> str:
         if self._updater.problem is not None:
             return self._updater.problem
-        all_of_them = read.looked_through == read.sessions
-        return BEING_READ if all_of_them else IN_THE_NEWEST.format(read.looked_through, read.sessions)
+        all_of_them = read.read_sessions == read.sessions
+        return INDEXING if all_of_them else SEARCHED_NEWEST.format(read.read_sessions, read.sessions)

@@ -26,7 +26,7 @@ from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.sessions.attachments import as_shown
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import to_json
-from onyx_jupyter.sessions.older_results import with_words_of
+from onyx_jupyter.sessions.older_results import display_entries
 
 TOO_LATE = "The search took too long, so only titles were searched."
 _CONTENT_S = 2.0
@@ -38,7 +38,7 @@ _CONTENT_SCORE = 0.25
 
 async def create(params: SessionsCreateParams, caller: Caller) -> dict[str, Any]:
     key = await caller.get(CONVERSATIONS).create_session(params.agent_id, params.title, params.model)
-    caller.get(STREAMS).watch(key, caller.hear)
+    caller.get(STREAMS).watch(key, caller.on_event)
     return {"sessionKey": key}
 
 
@@ -51,7 +51,7 @@ async def list_sessions(params: SessionsListParams, caller: Caller) -> dict[str,
     wanted = [info for info in fitting if _is_named(info, params)]
     answer: dict[str, Any] = {"isWhole": True}
     if params.query and params.query.strip():
-        said = await _said(params.query, params.agent_id, caller)
+        said = await _search_contents(params.query, params.agent_id, caller)
         wanted += _with_turns(fitting, {info["sessionKey"] for info in wanted}, said.hits)
         answer = {"isWhole": said.is_whole} | ({"note": said.note} if said.note else {})
     return {"sessions": wanted[params.offset : params.offset + params.limit], "total": len(wanted), **answer}
@@ -69,14 +69,14 @@ async def search(params: SessionsSearchParams, caller: Caller) -> dict[str, Any]
 async def get(params: SessionParams, caller: Caller) -> dict[str, Any]:
     transcript = await caller.get(SESSIONS).get(params.session_key)
     info = caller.get(CONVERSATIONS).session_info(params.session_key, summarise(transcript.entries))
-    entries = with_words_of(transcript.entries, transcript.entries)
+    entries = display_entries(transcript.entries, transcript.entries)
     return {"session": info, "messages": [to_json(as_shown(entry)) for entry in entries]}
 
 
 async def subscribe(params: SessionsSubscribeParams, caller: Caller) -> dict[str, Any]:
     await caller.get(SESSIONS).get(params.session_key)
     caller.get(CONVERSATIONS).opened(params.session_key)
-    seq, missed = caller.get(STREAMS).subscribe(params.session_key, caller.hear, params.after_seq)
+    seq, missed = caller.get(STREAMS).subscribe(params.session_key, caller.on_event, params.after_seq)
     caller.after_result.extend(missed)
     return {"seq": seq}
 
@@ -91,7 +91,7 @@ def _is_named(info: dict[str, Any], params: SessionsListParams) -> bool:
     return all(word in text for word in words)
 
 
-async def _said(query: str, agent_id: str | None, caller: Caller) -> SessionAnswer:
+async def _search_contents(query: str, agent_id: str | None, caller: Caller) -> SessionAnswer:
     """Searches the contents within a time limit, because the titles are available at once."""
     try:
         async with asyncio.timeout(_CONTENT_S):

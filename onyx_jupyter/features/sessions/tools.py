@@ -14,7 +14,7 @@ from onyx_jupyter.toolsets.arguments import Arguments
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import tool
 
-MAX_SAID_CHARS = 2000
+MAX_HISTORY_CHARS = 2000
 MAX_MESSAGE_CHARS = 20_000
 # The share of a result's limit; the fence around it and the note on omitted messages need room too.
 _SHARE = 0.9
@@ -76,12 +76,12 @@ async def sessions_history_tool(arguments: HistoryArguments, context: ToolContex
     """Shows the end of another session: who said what, and the names of the tools called."""
     sessions = _sessions(context)
     session = await sessions.get(arguments.session_key)
-    said = await sessions.said(arguments.session_key)
+    history = await sessions.history(arguments.session_key)
     source = f"session {session.session_key} “{session.title}”"
-    if not said:
+    if not history:
         return ToolResult("Nothing was said there yet.", origin="own")
-    parts = _newest(said[-arguments.limit :], int(context.max_result_chars * _SHARE))
-    left = len(said) - len(parts)
+    parts = _newest(history[-arguments.limit :], int(context.max_result_chars * _SHARE))
+    left = len(history) - len(parts)
     head = f"[{left} earlier messages are left out]\n\n" if left else ""
     return ToolResult(head + "\n\n".join(parts), truncated=bool(left), external=source, own_head=head)
 
@@ -153,12 +153,12 @@ def _line(session: OtherSession) -> str:
     return f"{session.session_key} | {session.updated_at} | {session.title}{preview}"
 
 
-def _newest(said: Sequence[SessionMessage], most_chars: int) -> list[str]:
+def _newest(history: Sequence[SessionMessage], most_chars: int) -> list[str]:
     """As many of the newest messages as fit, at least one, in chronological order."""
     parts: list[str] = []
-    for one in reversed(said):
+    for one in reversed(history):
         calls = f"\n(called {', '.join(one.tools)})" if one.tools else ""
-        part = f"{one.at} {one.who}: {head_and_tail(one.text, MAX_SAID_CHARS)}{calls}"
+        part = f"{one.at} {one.who}: {head_and_tail(one.text, MAX_HISTORY_CHARS)}{calls}"
         most_chars -= len(part) + 2
         if parts and most_chars < 0:
             break

@@ -94,7 +94,7 @@ def checked_parameters(skill: Skill, given: Mapping[str, Any]) -> SkillArguments
     except InvalidArguments as error:
         known = ", ".join(f"`{item.name}`" for item in (skill.parameters or Parameters()).items) or "none"
         refusal = InvalidArguments(f"{error} {skill.name} takes: {known}.")
-        refusal.own_words = False  # names and choices were written by the skill's author
+        refusal.has_safe_message = False  # names and choices were written by the skill's author
         raise refusal from error
     _refuse_code(skill, checked.given())
     return with_plain_names(checked)

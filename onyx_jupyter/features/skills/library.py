@@ -72,7 +72,7 @@ class SkillLibrary:
 
     async def tool_files(self, agent_id: str | None = None) -> Sequence[Listed]:
         """The Python files with tools among the skills. Raises: NotFound if there is no such agent."""
-        return await asyncio.to_thread(self._finder.find, [self._tools_place(agent_id)])
+        return await asyncio.to_thread(self._finder.find, [self._tools_location(agent_id)])
 
     async def get(self, name: str, agent_id: str | None = None, *, id: str | None = None) -> Listed:  # noqa: A002
         """The skill as it is on disk now; `id` selects one that another shadows. Raises: NotFound."""
@@ -118,7 +118,7 @@ class SkillLibrary:
             for source, folder in folders
             if folder is not None
         ]
-        return [*skills, self._tools_place(agent_id)]
+        return [*skills, self._tools_location(agent_id)]
 
-    def _tools_place(self, agent_id: str | None) -> Place:
+    def _tools_location(self, agent_id: str | None) -> Place:
         return Place("workspace", self._workspace(agent_id) / TOOLS_FOLDER, holds_tools=True)

@@ -25,7 +25,7 @@ _PARAMETERS = frozenset({"parameters", "injected-parameters"})
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
-Say = Callable[[dict[str, Any]], None]
+Report = Callable[[dict[str, Any]], None]
 
 
 class CellFailed(Exception):
@@ -33,30 +33,30 @@ class CellFailed(Exception):
 
 
 class SkillNotebook:
-    """One notebook and its kernel. `say` receives each cell and its newest line of output."""
+    """One notebook and its kernel. `report` receives each cell and its newest line of output."""
 
-    def __init__(self, job: Mapping[str, Any], say: Say) -> None:
+    def __init__(self, job: Mapping[str, Any], report: Report) -> None:
         self._job = job
-        self._say = say
+        self._report = report
         self._nb: Any = job["notebook"]
         self._manager: Any = None
         self._progress: dict[str, Any] = {}
-        self._has_news = False
+        self._has_new_output = False
 
     async def run(self, found_out: Callable[[dict[str, Any]], None]) -> None:
         """Runs every cell in order. Raises: CellFailed, or any error that keeps the kernel from running."""
         await self._start_kernel()
         hashing = asyncio.create_task(asyncio.to_thread(input_hash, self._job))
-        await asyncio.to_thread(self._put_in_parameters)
+        await asyncio.to_thread(self._inject_parameters)
         client = notebook_client(self)
         await client.async_start_new_kernel_client()
         found_out({"inputHash": await hashing, "versions": await self._versions(client)})
         cells = [index for index, cell in enumerate(self._nb.cells) if _runs(cell)]
         for number, index in enumerate(cells, start=1):
             cell = self._nb.cells[index]
-            self.tell()
+            self.report_output()
             self._progress = {"index": number, "total": len(cells), "cell": self._label(index), "line": ""}
-            self._say(self._progress)
+            self._report(self._progress)
             await self._run_cell(client, cell, index)
 
     def text(self, run: dict[str, Any]) -> str:
@@ -74,14 +74,14 @@ class SkillNotebook:
                 process.kill()
 
     def put_out(self, line: str) -> None:
-        """Stores the newest line of output for `tell`."""
-        self._progress["line"], self._has_news = line, True
+        """Stores the newest line of output for `report_output`."""
+        self._progress["line"], self._has_new_output = line, True
 
-    def tell(self) -> None:
+    def report_output(self) -> None:
         """Reports the newest line of output, if it was not reported yet."""
-        if self._has_news:
-            self._has_news = False
-            self._say({**self._progress, "output": True})
+        if self._has_new_output:
+            self._has_new_output = False
+            self._report({**self._progress, "output": True})
 
     async def _start_kernel(self) -> None:
         from jupyter_client.manager import AsyncKernelManager
@@ -99,14 +99,14 @@ class SkillNotebook:
         """The nbformat node, once the parameters are injected."""
         return self._nb
 
-    def _put_in_parameters(self) -> None:
+    def _inject_parameters(self) -> None:
         """Injects the parameters. Also imports nbclient, while the kernel starts."""
         import nbclient  # noqa: F401
         from papermill.parameterize import parameterize_notebook
 
         nb = _nbformat().reads(json.dumps(self._nb), as_version=4)  # joins the lines of sources
         if self._job["language"] == "python":
-            _keep_from_magics(nb)
+            _escape_magic(nb)
         given = self._job["parameters"]
         if given:
             had = nb.metadata.setdefault("papermill", {})
@@ -147,9 +147,14 @@ class SkillNotebook:
         return {}
 
     async def _package_versions(self, client: Any) -> dict[str, str]:
-        look = "[(n, d.version) for n in {!r} for d in __import__('importlib.metadata').metadata.distributions(name=n)]"
+        package_query = (
+            "[(n, d.version) for n in {!r} for d in __import__('importlib.metadata').metadata.distributions(name=n)]"
+        )
         message = client.kc.execute(
-            "", silent=True, store_history=False, user_expressions={"found": look.format(self._job["packages"])}
+            "",
+            silent=True,
+            store_history=False,
+            user_expressions={"found": package_query.format(self._job["packages"])},
         )
         reply = await client.async_wait_for_reply(message)
         text = reply["content"]["user_expressions"]["found"]["data"]["text/plain"]
@@ -169,7 +174,7 @@ class SkillNotebook:
         return _cut(lines[0].lstrip("# "), LABEL_CHARS)
 
 
-def _keep_from_magics(nb: Any) -> None:
+def _escape_magic(nb: Any) -> None:
     """Adds a second line: IPython takes a one-line cell such as `time: int = 5` for the magic of that name."""
     for cell in nb.cells:
         if "parameters" in cell.metadata.get("tags", ()) and len(cell.source.strip().splitlines()) == 1:

@@ -22,7 +22,7 @@ from onyx_jupyter.errors import StorageError
 from onyx_jupyter.features.skills.notebook_runner import CellFailed, SkillNotebook
 from onyx_jupyter.storage.atomic_write import write_text_atomically
 
-TELL_EVERY_S = 0.25
+REPORT_EVERY_S = 0.25
 SAVE_EVERY_S = 2.0
 STOPPED, INTERRUPTED = "stopped", "interrupted"
 
@@ -30,12 +30,12 @@ STOPPED, INTERRUPTED = "stopped", "interrupted"
 class SkillProcess:
     """One job, as the server sent it in the first line."""
 
-    def __init__(self, job: dict[str, Any], tell: TextIO) -> None:
+    def __init__(self, job: dict[str, Any], output: TextIO) -> None:
         self._job = job
-        self._tell = tell
+        self._output = output
         self._run: dict[str, Any] = dict(job["run"])
         self._stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._notebook = SkillNotebook(job, self._say)
+        self._notebook = SkillNotebook(job, self._report)
         self._saved = ""
 
     def stop(self, why: str) -> None:
@@ -45,8 +45,8 @@ class SkillProcess:
 
     async def run(self) -> None:
         """Runs the job; its last message reports how it ended."""
-        saving = asyncio.create_task(self._save_now_and_then())
-        telling = asyncio.create_task(self._tell_now_and_then())
+        saving = asyncio.create_task(self._autosave_loop())
+        telling = asyncio.create_task(self._report_loop())
         working = asyncio.create_task(self._notebook.run(self._facts))
         try:
             waits: list[asyncio.Future[Any]] = [working, self._stop]
@@ -62,7 +62,7 @@ class SkillProcess:
             self._save()
         except StorageError as problem:
             self._run["error"] = " ".join(filter(None, [self._run.get("error"), str(problem)]))
-        self._say({"finished": self._run})
+        self._report({"finished": self._run})
         self._notebook.kill()
         working.cancel()
         with contextlib.suppress(BaseException):
@@ -82,12 +82,12 @@ class SkillProcess:
         """Adds facts that become known only during the run."""
         self._run |= facts
 
-    async def _tell_now_and_then(self) -> None:
+    async def _report_loop(self) -> None:
         while True:
-            await asyncio.sleep(TELL_EVERY_S)
-            self._notebook.tell()
+            await asyncio.sleep(REPORT_EVERY_S)
+            self._notebook.report_output()
 
-    async def _save_now_and_then(self) -> None:
+    async def _autosave_loop(self) -> None:
         while True:
             with contextlib.suppress(StorageError):  # reported at the end if the disk still fails
                 self._save()
@@ -100,18 +100,18 @@ class SkillProcess:
             write_text_atomically(Path(self._job["copy"]), text)
             self._saved = text
 
-    def _say(self, what: dict[str, Any]) -> None:
+    def _report(self, what: dict[str, Any]) -> None:
         if "cell" in what and "output" not in what:
             with contextlib.suppress(StorageError):
                 self._save()
         with contextlib.suppress(OSError, ValueError):  # the server is gone
-            self._tell.write(json.dumps(what) + "\n")
-            self._tell.flush()
+            self._output.write(json.dumps(what) + "\n")
+            self._output.flush()
 
 
-async def main(job: dict[str, Any], tell: TextIO) -> None:
+async def main(job: dict[str, Any], output: TextIO) -> None:
     """Runs the job and watches for `stop` or the end of the server."""
-    process = SkillProcess(job, tell)
+    process = SkillProcess(job, output)
     loop = asyncio.get_running_loop()
 
     def listen() -> None:

@@ -25,7 +25,7 @@ async def ask(params: SkillsAskParams, caller: Caller) -> dict[str, Any]:
 
 
 async def question(params: SkillQuestionParams, caller: Caller) -> dict[str, Any]:
-    found = await caller.get(SKILLS).questions.look(params.question_id)
+    found = await caller.get(SKILLS).questions.refresh(params.question_id)
     if found is None:
         return {"open": False}
     asked, item = found

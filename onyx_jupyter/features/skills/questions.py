@@ -65,13 +65,13 @@ class SkillQuestions:
         question = SkillQuestion(self._ids.new(), name, agent_id, asker, expires)
 
         async def note(_: Ending, __: str | None) -> None:
-            self._tell(question, _End("expired"))
+            self._notify(question, _End("expired"))
 
         self._room.add(Waiting(question.id, question, expires, _End("expired"), note))
-        await self.look(question.id)
+        await self.refresh(question.id)
         return question
 
-    async def look(self, question_id: str) -> tuple[SkillQuestion, Listed] | None:
+    async def refresh(self, question_id: str) -> tuple[SkillQuestion, Listed] | None:
         """The question with its skill as it is on disk now; None if it is closed, which this call may cause."""
         waiting = self._room.waiting.get(question_id)
         if waiting is None:
@@ -101,17 +101,17 @@ class SkillQuestions:
         question = self._room.open(question_id).request
 
         async def write() -> _End:
-            if await self.look(question_id) is None:
+            if await self.refresh(question_id) is None:
                 raise NotFound(OVER)  # the reason was broadcast
             if digest is None:
                 return _End("declined")
             return _end(await self._library.trust(question.name, digest, by, question.agent_id))
 
-        async def tell(end: _End, ended_it: bool) -> None:
+        async def notify(end: _End, ended_it: bool) -> None:
             if ended_it:  # otherwise it was broadcast already
-                self._tell(question, end)
+                self._notify(question, end)
 
-        await self._room.answer(question_id, write, tell)
+        await self._room.answer(question_id, write, notify)
 
     def pending(self) -> list[SkillQuestion]:
         """Open questions, oldest first."""
@@ -125,9 +125,9 @@ class SkillQuestions:
 
     def _close(self, waiting: Waiting[SkillQuestion, _End], end: _End) -> None:
         if self._room.dismiss(waiting):
-            self._tell(waiting.request, end)
+            self._notify(waiting.request, end)
 
-    def _tell(self, question: SkillQuestion, end: _End) -> None:
+    def _notify(self, question: SkillQuestion, end: _End) -> None:
         data: dict[str, object] = {"questionId": question.id, "outcome": end.outcome}
         self._broadcast(CLOSED, data | ({"reason": end.reason} if end.reason else {}))
 

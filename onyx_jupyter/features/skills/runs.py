@@ -21,14 +21,14 @@ from onyx_jupyter.features.skills.worker import Ending, SkillWorker, Task
 from onyx_jupyter.skills.injection import path_lines, path_values
 from onyx_jupyter.skills.parameters import Parameters
 from onyx_jupyter.skills.requirements import DEFAULT_KERNEL
-from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord, said_of_run
+from onyx_jupyter.skills.run_record import Owner, RunFolder, RunRecord, run_metadata
 from onyx_jupyter.skills.run_result import result_outputs
 from onyx_jupyter.skills.run_retention import RunLimits, prune_runs
 from onyx_jupyter.skills.runner import CellProgress, RunOutcome, RunRequest
 
 log = logging.getLogger(__name__)
 MAX_RUNNING = 8
-_SAID_AT_THE_END = ("finishedAt", "error", "inputHash", "versions")
+_FINAL_FIELDS = ("finishedAt", "error", "inputHash", "versions")
 
 Announce = Callable[[str, dict[str, object]], None]
 
@@ -103,7 +103,7 @@ class SkillRuns:
             del self._live[record.run_id]
             raise
         self._announce("skills.run_started", info)
-        run.task = asyncio.create_task(self._see_through(run), name=f"onyx skill {skill.name}")
+        run.task = asyncio.create_task(self._run_to_end(run), name=f"onyx skill {skill.name}")
         run.task.add_done_callback(_logged)
         return run
 
@@ -156,7 +156,7 @@ class SkillRuns:
     async def recover(self) -> None:
         """Marks runs that a killed server left behind as interrupted; skips runs of another live server."""
         for record in await asyncio.to_thread(self._folder.unfinished):
-            if record.run_id in self._live or _lives(record.owner):
+            if record.run_id in self._live or _is_alive(record.owner):
                 continue
             try:
                 await asyncio.to_thread(self._interrupted, record)
@@ -186,11 +186,11 @@ class SkillRuns:
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────
 
-    async def _see_through(self, run: LiveRun) -> RunOutcome:
+    async def _run_to_end(self, run: LiveRun) -> RunOutcome:
         ending = Ending("interrupted")
         try:
             task = Task(self._job(run), run.request.skill.requires.env, run.stopping)
-            ending = await self._worker.work(task, lambda progress: self._tell(run, progress))
+            ending = await self._worker.work(task, lambda progress: self._report_progress(run, progress))
         except ToolError as error:
             ending = Ending("failed", str(error))
             raise
@@ -220,7 +220,7 @@ class SkillRuns:
             await self._on_end(run.record)
             await self.prune()
 
-    def _tell(self, run: LiveRun, progress: CellProgress) -> None:
+    def _report_progress(self, run: LiveRun, progress: CellProgress) -> None:
         run.progress = replace(progress, cell=self._redact(progress.cell), line=self._redact(progress.line))
         about = {"runId": run.record.run_id, "skill": run.record.skill}
         self._announce("skills.run_progress", {**about, **camel_data(run.progress)})
@@ -279,9 +279,9 @@ class SkillRuns:
         """Prefers what the copy says: the process may have finished while the server died."""
         said: Mapping[str, Any] = {}
         with contextlib.suppress(NotFound, OnyxError):
-            said = said_of_run(self._folder.notebook(record))
+            said = run_metadata(self._folder.notebook(record))
         ended = {**record.plain(), "status": "interrupted", "finishedAt": timestamp(self._clock.now())}
-        known = {name: said[name] for name in ("status", *_SAID_AT_THE_END) if name in said}
+        known = {name: said[name] for name in ("status", *_FINAL_FIELDS) if name in said}
         known |= {"status": "interrupted"} if known.get("status", "running") == "running" else {}
         try:
             marked = RunRecord.model_validate({**ended, **known})
@@ -291,7 +291,7 @@ class SkillRuns:
         self._folder.mark(marked)
 
 
-def _lives(owner: Owner | None) -> bool:
+def _is_alive(owner: Owner | None) -> bool:
     """Whether the server of a run is still running; its pid alone may have been reused."""
     if owner is None:
         return False

@@ -27,7 +27,7 @@ from onyx_jupyter.files.diff import unified_diff
 from onyx_jupyter.messages import Failure, FailureKind, Risk, ToolDefinition, ToolResult
 from onyx_jupyter.notebook.outputs import render_outputs
 from onyx_jupyter.protocols import ExactScope, ToolPreview
-from onyx_jupyter.security.external_content import glimpse
+from onyx_jupyter.security.external_content import one_line_excerpt
 from onyx_jupyter.skills.markdown_skill import SKILL_FILE, read_file
 from onyx_jupyter.skills.parameters import Parameters
 from onyx_jupyter.skills.runner import RunOutcome, RunRequest, SkillRunner
@@ -79,7 +79,7 @@ class RunSkills:
         """Like `is_trusted`, for exactly this version."""
         return self.is_trusted(skill.name) and self._known[skill.name].skill.digest == skill.digest
 
-    async def look(self, name: str) -> Listed:
+    async def reload(self, name: str) -> Listed:
         """The skill as it is now. Raises: NotFound, SkillNotReady."""
         item = self._known[name] = await self._skills.get(name)
         if not item.usable:
@@ -88,13 +88,13 @@ class RunSkills:
 
     async def show(self, name: str, context: ToolContext) -> tuple[Listed, dict[str, Any]]:
         """For an approval: the skill, and the details about its trust."""
-        item = await self.look(name)
+        item = await self.reload(name)
         self._shown[context.call_id] = item.skill.digest
         return item, await asyncio.to_thread(_trust_details, item)
 
     async def allowed(self, name: str, context: ToolContext) -> Skill:
         """The skill; trusts it if the user was shown exactly this version. Raises: NotFound, SkillNotReady."""
-        item = await self.look(name)
+        item = await self.reload(name)
         if not item.trusted:
             if self._shown.get(context.call_id) != item.skill.digest:
                 raise SkillNotReady("untrusted", f"The skill {name} has changed meanwhile. Call it again.")
@@ -160,11 +160,11 @@ def _notebook_tool(offered: Skill, desk: RunSkills, runner: SkillRunner) -> Tool
     """Runs one notebook in a kernel of its own."""
     name, schema = offered.tool or "", parameters_schema(offered)
 
-    def told() -> ToolDefinition:
+    def make_definition() -> ToolDefinition:
         """The tool's definition; for an untrusted skill the model sees as little of it as in the prompt."""
         if desk.is_trusted_version(offered):
             return ToolDefinition(name, offered.description, schema)
-        return ToolDefinition(name, f"{_UNREAD} {glimpse(offered.description)}", without_texts(schema))
+        return ToolDefinition(name, f"{_UNREAD} {one_line_excerpt(offered.description)}", without_texts(schema))
 
     async def preview(arguments: SkillArguments, context: ToolContext) -> ToolPreview:
         item, trust = await desk.show(offered.name, context)
@@ -203,7 +203,7 @@ def _notebook_tool(offered: Skill, desk: RunSkills, runner: SkillRunner) -> Tool
         activity=Activity("run_skill", otherwise=offered.name),
         call=call,
         per_call=PerCall(preview=preview),
-        told=told,
+        make_definition=make_definition,
     )
 
 

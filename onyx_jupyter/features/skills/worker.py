@@ -55,7 +55,7 @@ class SkillWorker:
         """Closes the reaper: no process is left to watch."""
         await self._reaper.close()
 
-    async def work(self, task: Task, tell: Callable[[CellProgress], None]) -> Ending:
+    async def work(self, task: Task, report: Callable[[CellProgress], None]) -> Ending:
         """Runs the task to its end. In any case, no process is left running. Raises: ToolError."""
         marker = secrets.token_hex(16)
         await self._reaper.watch(marker)
@@ -63,7 +63,7 @@ class SkillWorker:
         try:
             process = await self._spawn(task, marker)
             await self._reaper.watch(marker, process.pid)
-            return await self._converse(task, tell, process)
+            return await self._converse(task, report, process)
         finally:
             ending = asyncio.ensure_future(self._end(process, marker))
             try:
@@ -88,7 +88,7 @@ class SkillWorker:
             raise ToolError(f"The process for the skill could not be started: {error.strerror or error}.") from error
 
     async def _converse(
-        self, task: Task, tell: Callable[[CellProgress], None], process: asyncio.subprocess.Process
+        self, task: Task, report: Callable[[CellProgress], None], process: asyncio.subprocess.Process
     ) -> Ending:
         """Sends the job, follows its output lines, and asks it to stop when `stopping` is set."""
         assert process.stdin is not None
@@ -96,7 +96,7 @@ class SkillWorker:
         assert process.stderr is not None
         complaints: deque[str] = deque(maxlen=40)
         reading = asyncio.create_task(_drain(process.stderr, complaints))
-        following = asyncio.create_task(_follow(process.stdout, tell))
+        following = asyncio.create_task(_follow(process.stdout, report))
         stopping = asyncio.create_task(task.stopping.wait())
         try:
             job = await asyncio.to_thread(json.dumps, task.job)
@@ -129,14 +129,14 @@ class SkillWorker:
         self._reaper.release(marker)
 
 
-async def _follow(lines: asyncio.StreamReader, tell: Callable[[CellProgress], None]) -> Mapping[str, Any] | None:
+async def _follow(lines: asyncio.StreamReader, report: Callable[[CellProgress], None]) -> Mapping[str, Any] | None:
     """Follows the process until it reports how it ended; None if it ended without a report."""
     while line := await lines.readline():
         said = json.loads(line)
         if "finished" in said:
             ended: Mapping[str, Any] = said["finished"]
             return ended
-        tell(CellProgress(said["index"], said["total"], said["cell"], said["line"]))
+        report(CellProgress(said["index"], said["total"], said["cell"], said["line"]))
     return None
 
 

@@ -11,7 +11,7 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.operations.feature import Component, Components
 
-UNTIL_IT_IS_RIGHT = (
+CONFIG_HINT = (
     "Until this is corrected, Auto mode asks for everything, denied tools stay denied, and all other settings use "
     "their "
     "defaults. Correct it, then choose “Check again”."
@@ -34,7 +34,7 @@ def _config(configured: Configured, agents: Agents) -> Component:
         return {"ok": False, "message": " ".join(problems), "hint": "The rest of the file is in effect."}
     if error is None:
         return {"ok": True, "message": str(configured.home.config_file)}
-    return {"ok": False, "message": str(error), "hint": UNTIL_IT_IS_RIGHT}
+    return {"ok": False, "message": str(error), "hint": CONFIG_HINT}
 
 
 def _model(configured: Configured, model_id: str) -> Component:

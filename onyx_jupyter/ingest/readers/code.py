@@ -86,7 +86,7 @@ _DEFINITION = re.compile(
     r"|(?P<shell>[\w-]+)\s*\(\)\s*\{)",
     re.IGNORECASE,
 )
-_LEADS = ("#", "//", "/*", "*", "@", "--", '"""', "%", ";;")
+_COMMENT_PREFIXES = ("#", "//", "/*", "*", "@", "--", '"""', "%", ";;")
 _MAX_LINE_CHARS = 500
 
 
@@ -147,6 +147,6 @@ def _plain_starts(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _with_lead(lines: Sequence[str], place: int) -> int:
     """Moves up to the first line of the comment or the attributes directly above."""
-    while place > 0 and lines[place - 1].strip().startswith(_LEADS):
+    while place > 0 and lines[place - 1].strip().startswith(_COMMENT_PREFIXES):
         place -= 1
     return place

@@ -30,7 +30,7 @@ from onyx_jupyter.notebook.kernel_probe.other_objects import (
 from onyx_jupyter.notebook.kernel_probe.paths import UnresolvablePath, follow
 from onyx_jupyter.notebook.kernel_probe.summaries import (
     KINDS,
-    hidden_in_words,
+    describe_secret,
     kind_of,
     numpy_array,
     pandas_frame,
@@ -41,7 +41,7 @@ from onyx_jupyter.notebook.kernel_probe.tables import inspect_lazy, inspect_tabl
 from onyx_jupyter.notebook.kernel_probe.values import short
 
 _AFTER_SIGNAL_S = 0.5
-_OWN_ANSWER_S = 0.75
+_TIME_SHARE = 0.75
 
 
 class ProbeTimeout(BaseException):
@@ -61,7 +61,7 @@ class Answer:
 def answer(shell: Any, asked: str) -> Answer:
     """The answer to a question in JSON; whatever goes wrong is an answer, too."""
     question = json.loads(asked)
-    look = Look(question["seconds"] * _OWN_ANSWER_S, tuple(question["secretNames"]))
+    look = Look(question["seconds"] * _TIME_SHARE, tuple(question["secretNames"]))
     about: Callable[[Any, dict[str, Any], Look], dict[str, Any]] = _ABOUT[question["about"]]
     try:
         found = within(question["seconds"], lambda: about(shell, question, look))
@@ -147,7 +147,7 @@ def _inspect(shell: Any, question: dict[str, Any], look: Look) -> dict[str, Any]
     value, way = follow(question["name"], dict(shell.user_ns))
     parts: dict[str, Any] = {"facts": [], "tables": [], "notes": [], "text": ""}
     if _is_hidden(way, look):
-        told = {"kind": kind_of(value), "type": type_name(type(value)), "summary": hidden_in_words(value)}
+        told = {"kind": kind_of(value), "type": type_name(type(value)), "summary": describe_secret(value)}
     else:
         told = summary(way[-1][0], value, look)
         parts.update(_parts(value, told["kind"], look))

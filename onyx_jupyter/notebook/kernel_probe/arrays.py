@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.notebook.kernel_probe.access import Look, loaded
-from onyx_jupyter.notebook.kernel_probe.streaming_statistics import PIECE_ROWS, StreamingStatistics, in_pieces, memory
+from onyx_jupyter.notebook.kernel_probe.streaming_statistics import (
+    PIECE_ROWS,
+    StreamingStatistics,
+    memory,
+    process_in_chunks,
+)
 from onyx_jupyter.notebook.kernel_probe.summaries import dtype_name
 from onyx_jupyter.notebook.kernel_probe.values import short
 
@@ -27,8 +32,8 @@ def inspect_array(array: Any, look: Look) -> dict[str, Any]:
     if array.dtype.kind in "iuf" and array.size:
         flat, is_all = _flat(array)
         seen = _Seen(flat)
-        checked = in_pieces(flat.size, look.left_s() / 2, seen.add)
-        facts.append(["statistics", seen.moments.in_words()])
+        checked = process_in_chunks(flat.size, look.left_s() / 2, seen.add)
+        facts.append(["statistics", seen.moments.to_text()])
         if array.dtype.kind == "f":
             facts.append(["NaN", f"{seen.nans:,}"])
         if not is_all or checked < flat.size:

@@ -21,7 +21,7 @@ _DAYS = 5
 _SIGNS = {ord("["): "(", ord("]"): ")", ord(";"): ",", ord('"'): "'"}
 
 
-def axes_in_words(axes: Any) -> str:
+def describe_axes(axes: Any) -> str:
     """`title "…"; x "…" …; y "…" …; bars: a 1, b 2`. Raises whatever the library does."""
     pies = [patch for patch in axes.patches if name_of(type(patch)) == "Wedge"]
     parts = [_titled("title", axes.get_title() or axes.get_title("left"))]
@@ -99,10 +99,10 @@ def _value(axis: Any, value: Any) -> str:
         text = str(moment.isoformat(" ", "seconds"))
         low, high = axis.get_view_interval()
         return text[:10] if text.endswith(" 00:00:00") or high - low > _DAYS else text
-    return number_in_words(value)
+    return format_number(value)
 
 
-def number_in_words(value: Any) -> str:
+def format_number(value: Any) -> str:
     """With four digits that count; a whole number as it is."""
     number = float(value)
     if number == int(number) and abs(number) < 1e15:
@@ -144,23 +144,23 @@ def _bins(axis: Any, spans: list[tuple[float, float, float]]) -> str:
     high = max(spans, key=lambda span: span[2])
     told = f"{len(spans)} bins from {_value(axis, spans[0][0])} to {_value(axis, spans[-1][1])}"
     if len(spans) <= _VALUES:
-        told += f" with {', '.join(number_in_words(span[2]) for span in spans)}"
+        told += f" with {', '.join(format_number(span[2]) for span in spans)}"
     edges = f"{_value(axis, high[0])} to {_value(axis, high[1])}"
-    return f"{told}, the highest {edges} with {number_in_words(high[2])}"
+    return f"{told}, the highest {edges} with {format_number(high[2])}"
 
 
 def _heights(axis: Any, spans: list[tuple[float, float, float]]) -> str:
     pairs = [(_value(axis, (begin + end) / 2), height) for begin, end, height in spans if height == height]
     if len(pairs) <= _VALUES:
-        return ", ".join(f"{name} {number_in_words(height)}" for name, height in pairs)
+        return ", ".join(f"{name} {format_number(height)}" for name, height in pairs)
     low, high = min(pairs, key=lambda pair: pair[1]), max(pairs, key=lambda pair: pair[1])
-    ends = [f"at {name} with {number_in_words(height)}" for name, height in (high, low)]
+    ends = [f"at {name} with {format_number(height)}" for name, height in (high, low)]
     return f"{len(pairs)} of them, the highest {ends[0]}, the lowest {ends[1]}"
 
 
 def _pie(wedges: list[Any]) -> str:
     shares = [(as_label(wedge.get_label()), (wedge.theta2 - wedge.theta1) / 360) for wedge in wedges]
-    named = [f"{'' if name.startswith('_') else name} {number_in_words(share)}".strip() for name, share in shares]
+    named = [f"{'' if name.startswith('_') else name} {format_number(share)}".strip() for name, share in shares]
     return f"pie with shares: {', '.join([*named[:_VALUES], *_more(named, 'slices', _VALUES)])}"
 
 
@@ -169,7 +169,7 @@ def _boxes_and_lines(axes: Any) -> list[str]:
     axis = axes.yaxis if is_flat else axes.xaxis
     told = []
     for box in boxes[:_VALUES]:
-        numbers = [number_in_words(one) for one in (box.median, box.low, box.high, *box.ends)]
+        numbers = [format_number(one) for one in (box.median, box.low, box.high, *box.ends)]
         text = "{} median {}, middle half {} to {}, whiskers {} to {}".format(_value(axis, box.place), *numbers)
         told.append(f"{text}, {box.outliers} outlier{'s' if box.outliers > 1 else ''}" if box.outliers else text)
     plot = [f"box plot: {' / '.join([*told, *_more(boxes, 'boxes', _VALUES)])}"] if told else []
@@ -281,7 +281,7 @@ def _grid(what: str, values: Any, axes: Any) -> str:
     size = " × ".join(map(str, values.shape))
     if not finite.size:
         return f"{what} of {size}, without a value"
-    told = f"{what} of {size}, values from {number_in_words(finite.min())} to {number_in_words(finite.max())}"
+    told = f"{what} of {size}, values from {format_number(finite.min())} to {format_number(finite.max())}"
     if values.ndim == 2 and values.size <= _HEAT_CELLS and len(names) == len(values):
         rows = (f"{name} {', '.join(map(_grid_value, row))}" for name, row in zip(names, values))  # noqa: B905
         told += f", row by row: {' / '.join(rows)}"
@@ -289,7 +289,7 @@ def _grid(what: str, values: Any, axes: Any) -> str:
 
 
 def _grid_value(value: float) -> str:
-    return number_in_words(value) if value == value else "none"
+    return format_number(value) if value == value else "none"
 
 
 def _titled(name: str, text: str) -> str:

@@ -11,11 +11,11 @@ import warnings
 from typing import Any
 
 from onyx_jupyter.notebook.kernel_probe.access import Look, is_a, loaded
-from onyx_jupyter.notebook.kernel_probe.axes import axes_in_words, is_known_artist
+from onyx_jupyter.notebook.kernel_probe.axes import describe_axes, is_known_artist
 
-_MOST_FIGURES = 6
-_MOST_AXES = 6
-_MOST_CHARS = 1_500
+_MAX_FIGURES = 6
+_MAX_AXES = 6
+_MAX_CHARS = 1_500
 _CELLS = 20
 _HOLDS = "onyx_figures"
 
@@ -59,9 +59,9 @@ def _listening(shell: Any, formatter: Any, plain: Any, held: dict[str, Any]) -> 
             number = _cell_number(shell)
             if number > held["since"] + _CELLS:
                 vars(formatter).pop("format", None)  # whoever asked for it has gone
-            elif _is_figure(value) and sum(one == number for one, _ in held["drawn"]) < _MOST_FIGURES:
+            elif _is_figure(value) and sum(one == number for one, _ in held["drawn"]) < _MAX_FIGURES:
                 held["drawn"] = [one for one in held["drawn"] if one[0] > number - _CELLS]
-                held["drawn"].append((number, _figure_in_words(value)))
+                held["drawn"].append((number, _describe_figure(value)))
         return shown
 
     setattr(listening, _HOLDS, held)
@@ -73,7 +73,7 @@ def _is_figure(value: Any) -> bool:
     return isinstance(kind, type) and is_a(type(value), (kind,)) and is_known_artist(value)
 
 
-def _figure_in_words(figure: Any) -> list[str]:
+def _describe_figure(figure: Any) -> list[str]:
     """One text for each of its axes; those that only hold a scale of colours are left out."""
     shown = [axes for axes in figure.axes if axes.get_visible() and axes.get_label() != "<colorbar>"]
     heading = getattr(figure, "_suptitle", None)
@@ -81,8 +81,8 @@ def _figure_in_words(figure: Any) -> list[str]:
     told = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for at, axes in enumerate(shown[:_MOST_AXES], 1):
+        for at, axes in enumerate(shown[:_MAX_AXES], 1):
             which = f"axes {at} of {len(shown)}; " if len(shown) > 1 else ""
             if is_known_artist(axes):
-                told.append(f"{above}{which}{axes_in_words(axes)}"[:_MOST_CHARS])
+                told.append(f"{above}{which}{describe_axes(axes)}"[:_MAX_CHARS])
     return told

@@ -8,16 +8,16 @@ from onyx_jupyter.notebook.kernel_probe.access import Look, is_of
 from onyx_jupyter.notebook.kernel_probe.streaming_statistics import (
     SAMPLE_ROWS,
     StreamingStatistics,
-    in_pieces,
+    format_null_count,
     memory,
     most_frequent,
-    nulls_in_words,
     number,
+    process_in_chunks,
 )
 from onyx_jupyter.notebook.kernel_probe.summaries import dtype_name, size_bytes
 from onyx_jupyter.notebook.kernel_probe.values import cut, entries, label, short
 
-MOST_COLUMNS = 60
+MAX_COLUMNS = 60
 HEAD_ROWS = 5
 HEAD_COLUMNS = 20
 _SAMPLED_TEXTS = 2_000
@@ -28,11 +28,11 @@ SCHEMA = ["column", "dtype", "nulls", "statistics"]
 def inspect_frame(frame: Any, look: Look) -> dict[str, Any]:
     """Of a pandas DataFrame."""
     rows, count = frame.shape
-    facts = [["shape", f"{rows:,} rows × {count:,} columns"], ["index", _index_in_words(frame.index, look)]]
+    facts = [["shape", f"{rows:,} rows × {count:,} columns"], ["index", _describe_index(frame.index, look)]]
     size = size_bytes(frame)
     if size is not None:
         facts.append(["memory", f"{memory(size)}, without what objects hold"])
-    names = entries(list(frame.columns[:MOST_COLUMNS]), MOST_COLUMNS)
+    names = entries(list(frame.columns[:MAX_COLUMNS]), MAX_COLUMNS)
     schema = []
     for at, name in enumerate(names):
         seconds = look.left_s() / (len(names) - at + 1)
@@ -45,7 +45,7 @@ def inspect_frame(frame: Any, look: Look) -> dict[str, Any]:
 def inspect_series(series: Any, look: Look) -> dict[str, Any]:
     """Of a pandas Series."""
     name = series.name if series.name is not None else ""
-    facts = [["length", f"{len(series):,}"], ["index", _index_in_words(series.index, look)]]
+    facts = [["length", f"{len(series):,}"], ["index", _describe_index(series.index, look)]]
     facts.append(["memory", f"{memory(size_bytes(series) or 0)}, without what objects hold"])
     row = _column(series, name, look, look.left_s() / 2)
     head = {
@@ -65,7 +65,7 @@ def inspect_series(series: Any, look: Look) -> dict[str, Any]:
 
 def inspect_index(index: Any, look: Look) -> dict[str, Any]:
     """Of a pandas Index."""
-    return {"facts": [["length", f"{len(index):,}"], ["index", _index_in_words(index, look)]]}
+    return {"facts": [["length", f"{len(index):,}"], ["index", _describe_index(index, look)]]}
 
 
 def head_values(series: Any, name: Any, look: Look) -> list[str]:
@@ -92,8 +92,8 @@ def _column(series: Any, name: Any, look: Look, seconds: float) -> list[str]:
     if seconds <= 0:
         return [label(name, look), kind, "", "not read: no time was left"]
     walk = _Walk(series)
-    checked = in_pieces(len(series), seconds, walk.add)
-    nulls = nulls_in_words(walk.nulls, checked, len(series))
+    checked = process_in_chunks(len(series), seconds, walk.add)
+    nulls = format_null_count(walk.nulls, checked, len(series))
     return [label(name, look), kind, nulls, walk.statistics(look.hides(name, ""), look)]
 
 
@@ -126,7 +126,7 @@ class _Walk:
 
     def statistics(self, hides: bool, look: Look) -> str:
         if self._kind in "iuf":
-            return self._moments.in_words(_quartiles(self._series))
+            return self._moments.to_text(_quartiles(self._series))
         if self._kind in "mM" and self._moments.count:
             return f"from {self._moments.low} to {self._moments.high}"
         if self._kind == "b":
@@ -162,7 +162,7 @@ def _head(frame: Any, names: list[Any], look: Look) -> dict[str, Any]:
     }
 
 
-def _index_in_words(index: Any, look: Look) -> str:
+def _describe_index(index: Any, look: Look) -> str:
     if is_of(index, "pandas", "RangeIndex"):
         return f"{index.start} to {index.stop - 1}" if index.step == 1 else f"{index.start}, {index.step} apart"
     names = [label(name, look) for name in index.names if name is not None]

@@ -21,17 +21,17 @@ from onyx_jupyter.notebook.kernel_probe.access import (
 from onyx_jupyter.notebook.kernel_probe.summaries import summary
 from onyx_jupyter.notebook.kernel_probe.values import cut, documentation, entries, label, length, short
 
-_ENTRIES_TOLD = 30
+_MAX_ENTRIES = 30
 _COUNTED = 10_000
-_TEXT_TOLD = 1_500
-_NAMES_TOLD = 40
+_MAX_TEXT_CHARS = 1_500
+_MAX_NAMES = 40
 _DOC_CHARS = 2_000
 
 
 def inspect_container(value: Any, look: Look) -> dict[str, Any]:
     """Of a list, tuple, set, dictionary or deque."""
     is_dict = is_a(type(value), (dict,))
-    found = entries(value, _ENTRIES_TOLD)
+    found = entries(value, _MAX_ENTRIES)
     pairs = found if is_dict else list(enumerate(found))
     rows = []
     for key, entry in pairs:
@@ -39,7 +39,7 @@ def inspect_container(value: Any, look: Look) -> dict[str, Any]:
         rows.append([label(key, look), told["type"], told["summary"]])
     facts = [["entries", f"{length(value):,}"]]
     if not is_dict and length(value):
-        facts.append(["types", _types_in_words(entries(value, _COUNTED))])
+        facts.append(["types", _format_types(entries(value, _COUNTED))])
     left = (length(value) or 0) - len(rows)
     head = ["key" if is_dict else "position", "type", "value"]
     return {
@@ -64,7 +64,7 @@ def inspect_text(value: Any, look: Look) -> dict[str, Any]:
     if not is_text(value):
         return {"facts": [["bytes", f"{length(value):,}"], ["beginning", short(value, look)]]}
     facts = [["characters", f"{length(value):,}"], ["lines", f"{str.count(value, chr(10)) + 1:,}"]]
-    return {"facts": facts, "text": cut(value, _TEXT_TOLD)}
+    return {"facts": facts, "text": cut(value, _MAX_TEXT_CHARS)}
 
 
 def inspect_function(value: Any, look: Look) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def inspect_object(value: Any, look: Look) -> dict[str, Any]:
         for name, holder in names_of(one).items():
             if type(holder) is types.MemberDescriptorType and name not in inside:
                 inside.update(_slot(holder, name, value))
-    for name, entry in list(inside.items())[:_ENTRIES_TOLD]:
+    for name, entry in list(inside.items())[:_MAX_ENTRIES]:
         told = summary(name, entry, look)
         rows.append([label(name, look), told["type"], told["summary"]])
     properties = [name for one in lineage(cls) for name, held in names_of(one).items() if type(held) is property]
@@ -194,7 +194,7 @@ def _slot(holder: Any, name: str, value: Any) -> dict[str, Any]:
         return {}
 
 
-def _types_in_words(values: list[Any]) -> str:
+def _format_types(values: list[Any]) -> str:
     counts: dict[str, int] = {}
     for value in values:
         name = type_name(type(value))
@@ -205,5 +205,5 @@ def _types_in_words(values: list[Any]) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    more = len(names) - _NAMES_TOLD
-    return ", ".join(cut(name, 60) for name in names[:_NAMES_TOLD]) + (f", … {more:,} more" if more > 0 else "")
+    more = len(names) - _MAX_NAMES
+    return ", ".join(cut(name, 60) for name in names[:_MAX_NAMES]) + (f", … {more:,} more" if more > 0 else "")

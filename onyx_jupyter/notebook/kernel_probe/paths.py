@@ -19,7 +19,7 @@ from onyx_jupyter.notebook.kernel_probe.access import (
 )
 from onyx_jupyter.notebook.kernel_probe.summaries import numpy_array, pandas_frame, pandas_series
 
-_MOST_STEPS = 20
+_MAX_STEPS = 20
 
 
 class UnresolvablePath(Exception):
@@ -34,7 +34,7 @@ def follow(path: str, names: dict[str, Any]) -> tuple[Any, list[Any]]:
         raise UnresolvablePath(f"{path!r} is not a name; give one such as df, model.coef_ or data['key'].") from None
     steps: list[Any] = []
     while not isinstance(node, ast.Name):
-        if len(steps) >= _MOST_STEPS or not isinstance(node, (ast.Attribute, ast.Subscript)):
+        if len(steps) >= _MAX_STEPS or not isinstance(node, (ast.Attribute, ast.Subscript)):
             raise UnresolvablePath(
                 f"{path!r} would run code. Only names, attributes and constant keys are looked up; kernel_execute "
                 "runs anything else."

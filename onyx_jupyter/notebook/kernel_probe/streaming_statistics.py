@@ -41,7 +41,7 @@ class StreamingStatistics:
         """The standard deviation of a sample."""
         return math.sqrt(self._squares / (self.count - 1)) if self.count > 1 else math.nan
 
-    def in_words(self, quartiles: str = "") -> str:
+    def to_text(self, quartiles: str = "") -> str:
         if self.count == 0:
             return "no values"
         between = f", quartiles {quartiles}" if quartiles else ""
@@ -51,7 +51,7 @@ class StreamingStatistics:
         )
 
 
-def in_pieces(rows: int, seconds: float, add: Callable[[int, int], None]) -> int:
+def process_in_chunks(rows: int, seconds: float, add: Callable[[int, int], None]) -> int:
     """Calls `add(start, stop)` for piece after piece; how many rows were read when the time was up."""
     until, start = time.monotonic() + seconds, 0
     while start < rows and (start == 0 or time.monotonic() < until):
@@ -70,7 +70,7 @@ def number(value: Any) -> str:
     return f"{int(value):,}"
 
 
-def nulls_in_words(nulls: int, checked: int, rows: int) -> str:
+def format_null_count(nulls: int, checked: int, rows: int) -> str:
     """`12 (1.2 %)`; where not every row was read, of how many."""
     share = f" ({100 * nulls / checked:.1f} %)" if nulls and checked else ""
     return f"{nulls:,}{share}" + (f" of the first {checked:,}" if checked < rows else "")
@@ -79,7 +79,7 @@ def nulls_in_words(nulls: int, checked: int, rows: int) -> str:
 _COMMONEST = 5
 
 
-def most_frequent(values: list[Any], told: Callable[[Any], str]) -> str:
+def most_frequent(values: list[Any], describe: Callable[[Any], str]) -> str:
     """The commonest of some values, as far as all are plain ones: comparing others would run their code."""
     plain = [value for value in values if value is not None and value == value] if _all_plain(values) else []
     counts: dict[Any, int] = {}
@@ -89,8 +89,8 @@ def most_frequent(values: list[Any], told: Callable[[Any], str]) -> str:
     if not ranked:
         return ""
     if ranked[0][1] == 1:
-        return f"{len(ranked):,} distinct, such as {told(ranked[0][0])}"
-    commonest = ", ".join(f"{told(value)} ({count:,})" for value, count in ranked[:_COMMONEST])
+        return f"{len(ranked):,} distinct, such as {describe(ranked[0][0])}"
+    commonest = ", ".join(f"{describe(value)} ({count:,})" for value, count in ranked[:_COMMONEST])
     return f"{len(ranked):,} distinct, most {commonest}"
 
 

@@ -53,10 +53,10 @@ def summary(name: Any, value: Any, look: Look) -> dict[str, Any]:
     """`{name, kind, type, summary, size_bytes?}`; what cannot be read is told by its type."""
     told: dict[str, Any] = {"name": name, "kind": kind_of(value), "type": type_name(type(value)), "summary": ""}
     if look.hides(name, value):
-        told["summary"] = hidden_in_words(value)
+        told["summary"] = describe_secret(value)
         return told
     try:
-        told["summary"] = _in_words(value, told["kind"], look)
+        told["summary"] = _describe_value(value, told["kind"], look)
         size = size_bytes(value)
         if size is not None:
             told["size_bytes"] = int(size)
@@ -65,7 +65,7 @@ def summary(name: Any, value: Any, look: Look) -> dict[str, Any]:
     return told
 
 
-def hidden_in_words(value: Any) -> str:
+def describe_secret(value: Any) -> str:
     """What is told of a secret: how much there is of it."""
     for data in (numpy_array(value), pandas_frame(value), pandas_series(value)):
         if data is not None and data.shape:
@@ -115,19 +115,19 @@ def size_bytes(value: Any) -> int | None:
     return None
 
 
-def columns_in_words(pairs: Any, count: int, look: Look) -> str:
+def format_columns(pairs: Any, count: int, look: Look) -> str:
     """`id int64, price float64, … 3 more`, from the first pairs of name and dtype."""
     told = [f"{label(name, look)} {kind}" for name, kind in pairs]
     return ", ".join(told + ([f"… {count - len(told):,} more"] if count > len(told) else []))
 
 
-def _in_words(value: Any, kind: str, look: Look) -> str:
+def _describe_value(value: Any, kind: str, look: Look) -> str:
     if kind == "frame":
-        return _frame_in_words(value, look)
+        return _describe_frame(value, look)
     if kind == "array":
-        return _array_in_words(value)
+        return _describe_array(value)
     if kind == "object":
-        return _object_in_words(value, look)
+        return _describe_object(value, look)
     if kind == "container":
         return f"{length(value):,} entries: {short(value, look)}" if length(value) else "empty"
     if kind == "text":
@@ -136,12 +136,12 @@ def _in_words(value: Any, kind: str, look: Look) -> str:
     return short(value, look)
 
 
-def _frame_in_words(value: Any, look: Look) -> str:
+def _describe_frame(value: Any, look: Look) -> str:
     frame, series = pandas_frame(value), pandas_series(value)
     if frame is not None:
         rows, columns = frame.shape
         pairs = [(name, dtype_name(dtype)) for name, dtype in frame.dtypes.iloc[:_COLUMNS_NAMED].items()]
-        return f"{rows:,} × {columns:,}: {columns_in_words(pairs, columns, look)}"
+        return f"{rows:,} × {columns:,}: {format_columns(pairs, columns, look)}"
     if series is not None:
         named = f", named {label(series.name, look)}" if series.name is not None else ""
         return f"{len(series):,} of {dtype_name(series.dtype)}{named}"
@@ -151,15 +151,15 @@ def _frame_in_words(value: Any, look: Look) -> str:
         return "a lazy query, not collected"
     if _is_library(value, "polars", "DataFrame"):
         pairs = [(name, str(kind)) for name, kind in list(value.schema.items())[:_COLUMNS_NAMED]]
-        return f"{value.height:,} × {value.width:,}: {columns_in_words(pairs, value.width, look)}"
+        return f"{value.height:,} × {value.width:,}: {format_columns(pairs, value.width, look)}"
     if _is_library(value, "pyarrow", "Table", "RecordBatch"):
         pairs = [(field.name, str(field.type)) for field in list(value.schema)[:_COLUMNS_NAMED]]
-        return f"{value.num_rows:,} × {value.num_columns:,}: {columns_in_words(pairs, value.num_columns, look)}"
+        return f"{value.num_rows:,} × {value.num_columns:,}: {format_columns(pairs, value.num_columns, look)}"
     kind = getattr(value, "dtype", None) or getattr(value, "type", "")
     return f"{len(value):,} of {kind}"
 
 
-def _array_in_words(value: Any) -> str:
+def _describe_array(value: Any) -> str:
     array = numpy_array(value)
     if array is not None:
         one = f" {short(plain_number(array[()]), Look(1))}" if array.ndim == 0 and array.dtype.kind in "biuf" else ""
@@ -172,7 +172,7 @@ def _array_in_words(value: Any) -> str:
     return f"{_shape(tuple(value.shape))} {str(value.dtype).split('.')[-1]}{device}"
 
 
-def _object_in_words(value: Any, look: Look) -> str:
+def _describe_object(value: Any, look: Look) -> str:
     text = short(value, look)
     if text != f"<{type_name(type(value))}>":
         return text

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.notebook.kernel_probe.access import MISSING, Look, is_of, loaded
-from onyx_jupyter.notebook.kernel_probe.frames import HEAD_COLUMNS, HEAD_ROWS, MOST_COLUMNS, SCHEMA
-from onyx_jupyter.notebook.kernel_probe.streaming_statistics import memory, most_frequent, nulls_in_words, number
+from onyx_jupyter.notebook.kernel_probe.frames import HEAD_COLUMNS, HEAD_ROWS, MAX_COLUMNS, SCHEMA
+from onyx_jupyter.notebook.kernel_probe.streaming_statistics import format_null_count, memory, most_frequent, number
 from onyx_jupyter.notebook.kernel_probe.values import cut, label, short
 
 # A column's extremes take no copy, but its rows have to be walked.
-MOST_ROWS = 5_000_000
+MAX_ROWS = 5_000_000
 _TEXTS = 1_000
 _NUMBERS = ("int", "uint", "float", "double", "half", "decimal", "date", "time", "timestamp")
 
@@ -19,12 +19,12 @@ def inspect_table(table: Any, look: Look) -> dict[str, Any]:
     """Of a polars DataFrame or Series, or an Arrow table, batch or array."""
     names, columns, rows = _columns(table)
     schema = []
-    for name, column in zip(names[:MOST_COLUMNS], columns):  # noqa: B905
+    for name, column in zip(names[:MAX_COLUMNS], columns):  # noqa: B905
         told = "not read: no time was left" if look.left_s() <= 0 else _statistics(column, name, rows, look)
-        schema.append([name, str(_dtype(column)), nulls_in_words(int(_nulls(column)), rows, rows), told])
+        schema.append([name, str(_dtype(column)), format_null_count(int(_nulls(column)), rows, rows), told])
     facts = [["shape", f"{rows:,} rows × {len(names):,} columns"], ["memory", memory(_size(table))]]
-    notes = [f"{len(names) - MOST_COLUMNS:,} more columns are left out"] if len(names) > MOST_COLUMNS else []
-    notes += [f"statistics are of the first {MOST_ROWS:,} rows"] if rows > MOST_ROWS else []
+    notes = [f"{len(names) - MAX_COLUMNS:,} more columns are left out"] if len(names) > MAX_COLUMNS else []
+    notes += [f"statistics are of the first {MAX_ROWS:,} rows"] if rows > MAX_ROWS else []
     shown = [_head_of(column, name, look) for name, column in zip(names[:HEAD_COLUMNS], columns)]  # noqa: B905
     head = {
         "title": f"first {min(HEAD_ROWS, rows)} rows",
@@ -46,9 +46,9 @@ def is_polars(value: Any) -> bool:
 def _columns(table: Any) -> Any:
     """Names, columns and the number of rows; none of it is a copy."""
     if is_of(table, "polars", "DataFrame"):
-        return list(table.columns), [table.to_series(at) for at in range(table.width)][:MOST_COLUMNS], table.height
+        return list(table.columns), [table.to_series(at) for at in range(table.width)][:MAX_COLUMNS], table.height
     if is_of(table, "pyarrow", "Table", "RecordBatch"):
-        columns = [table.column(at) for at in range(table.num_columns)][:MOST_COLUMNS]
+        columns = [table.column(at) for at in range(table.num_columns)][:MAX_COLUMNS]
         return [field.name for field in table.schema], columns, table.num_rows
     return [getattr(table, "name", "values") or "values"], [table], len(table)
 
@@ -66,7 +66,7 @@ def _size(table: Any) -> int:
 
 
 def _statistics(column: Any, name: str, rows: int, look: Look) -> str:
-    piece = column.slice(0, MOST_ROWS)
+    piece = column.slice(0, MAX_ROWS)
     kind = str(_dtype(column)).lower()
     if kind.startswith(_NUMBERS):
         return _extremes(piece)

@@ -29,8 +29,8 @@ from onyx_jupyter.notebook.kernel_probe.access import (
     type_name,
 )
 
-MOST_CHARS = 100
-MOST_BITS = 256
+MAX_CHARS = 100
+MAX_BITS = 256
 _ENTRIES = 6
 _DEPTH = 2
 _BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}", collections.deque: "[]"}
@@ -39,7 +39,7 @@ _PATHS = (pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath, pat
 _MOMENTS = (dt.datetime, dt.time)
 
 
-def short(value: Any, look: Look, most: int = MOST_CHARS, depth: int = _DEPTH) -> str:
+def short(value: Any, look: Look, most: int = MAX_CHARS, depth: int = _DEPTH) -> str:
     """What `repr` would say, as far as no class of the user's is asked; at most `most` characters."""
     text = _short(value, look, most, depth)
     return text if len(text) <= most else text[: most - 1] + "…"
@@ -47,7 +47,7 @@ def short(value: Any, look: Look, most: int = MOST_CHARS, depth: int = _DEPTH) -
 
 def label(value: Any, look: Look) -> str:
     """A column's or key's name: text as it is."""
-    return cut(value, MOST_CHARS) if is_text(value) else short(value, look)
+    return cut(value, MAX_CHARS) if is_text(value) else short(value, look)
 
 
 def cut(text: Any, most: int) -> str:
@@ -116,7 +116,7 @@ def _short(value: Any, look: Look, most: int, depth: int) -> str:
 def _short_number(value: Any) -> str:
     if is_a(type(value), (int,)):
         bits = int.bit_length(value)
-        return int.__repr__(value) if bits <= MOST_BITS else f"an integer of {bits:,} bits"
+        return int.__repr__(value) if bits <= MAX_BITS else f"an integer of {bits:,} bits"
     return float.__repr__(value) if is_a(type(value), (float,)) else complex.__repr__(value)
 
 

@@ -23,7 +23,7 @@ def target_order(
     stuck = [item.cell_id for item in acting if item.cell_id in order and _is_moved_since(item, order, touched)]
     if any(item.state != "accepted" and _order_effects(item) for item in rest):
         return _beside_anchors(order, acting, rest, set(stuck)), stuck
-    return _rewound(order, acting, set(stuck)), stuck
+    return _undo_all(order, acting, set(stuck)), stuck
 
 
 def _is_moved_since(item: ReviewedCell, order: Sequence[str], touched: set[str]) -> bool:
@@ -48,7 +48,7 @@ def _is(neighbour: str | None, recorded: Sequence[str], touched: set[str]) -> bo
     return neighbour == expected or (expected is None and len(recorded) >= BESIDE)
 
 
-def _rewound(order: Sequence[str], acting: Sequence[ReviewedCell], stuck: set[str]) -> list[str]:
+def _undo_all(order: Sequence[str], acting: Sequence[ReviewedCell], stuck: set[str]) -> list[str]:
     """Undoes the changes one by one, newest first, so that each finds its neighbours as it left them."""
     target = list(order)
     effects = sorted((part for item in acting for part in item.effects), key=lambda part: part[0], reverse=True)
@@ -120,7 +120,7 @@ class _Over:
 
     def of(self, cell_id: str) -> list[str]:
         if cell_id not in self._known:
-            self._known[cell_id] = self._rewound(self._first[cell_id]) if cell_id in self._first else []
+            self._known[cell_id] = self._undo_all(self._first[cell_id]) if cell_id in self._first else []
         return self._known[cell_id]
 
     def sorted(self, cell_ids: Sequence[str]) -> list[str]:
@@ -152,7 +152,7 @@ class _Over:
             at = over[-1] if over else None
         return None
 
-    def _rewound(self, number: int) -> list[str]:
+    def _undo_all(self, number: int) -> list[str]:
         """The cells above a cell when its first change was made, with all earlier changes undone."""
         first = self._effects[number]
         column = [*reversed(first.above or ()), first.cell_id]

@@ -49,7 +49,7 @@ class ChangeFile:
             if not raw.strip():
                 continue
             item = decode_line(raw)
-            is_large = item is not None and _lighten(item, LineReference(self._path, offset, len(raw)))
+            is_large = item is not None and _drop_large_parts(item, LineReference(self._path, offset, len(raw)))
             lines, unknown = from_json([item] if item is not None else [])
             self._lines.extend(lines)
             self.kept_bytes += len(json.dumps(item, default=str)) if is_large else len(raw)
@@ -93,7 +93,7 @@ def whole_line(kept: LineReference) -> Line | None:
     return lines[0] if lines else None
 
 
-def _lighten(item: dict[str, Any], kept: LineReference) -> bool:
+def _drop_large_parts(item: dict[str, Any], kept: LineReference) -> bool:
     """Removes large parts; returns whether there were any."""
     is_large = False
     effects = item.get("effects")

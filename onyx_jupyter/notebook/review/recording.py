@@ -47,10 +47,10 @@ log = logging.getLogger(__name__)
 # The notebook may or may not have changed: no answer arrived.
 _UNSURE = ("tab_gone", "tab_silent", "bad_response")
 # The cell may keep running unobserved.
-_OUT_OF_SIGHT = ("tab_gone", "tab_silent", "closed")
+_UNOBSERVED = ("tab_gone", "tab_silent", "closed")
 # A stopped cell is polled until it has ended; stopping it doesn't have to wait longer than this.
-_LOOK_S = 1.0
-_LOOK_EVERY_S = 0.1
+_POLL_S = 1.0
+_POLL_INTERVAL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ class ChangeRecorder:
         except (NotebookError, asyncio.CancelledError) as error:
             if not has_begun:
                 await self._end(author, ChangeRefused(path=name, id=begun.id))
-            elif not (isinstance(error, NotebookError) and error.code in _OUT_OF_SIGHT):
+            elif not (isinstance(error, NotebookError) and error.code in _UNOBSERVED):
                 await self._cut_off(author, begun)
             raise
         if not run.is_shown:
@@ -231,12 +231,12 @@ class ChangeRecorder:
         (effect,) = begun.effects
         name = await self._name(begun.path)
         try:
-            async with asyncio.timeout(_LOOK_S):
+            async with asyncio.timeout(_POLL_S):
                 while True:
                     cells = (await self._notebooks.read_cells(name, [effect.cell_id], [effect.cell_id])).cells
                     if not any(cell.is_running for cell in cells):
                         break
-                    await asyncio.sleep(_LOOK_EVERY_S)
+                    await asyncio.sleep(_POLL_INTERVAL_S)
         except (NotebookError, TimeoutError) as error:
             log.info("The final state of a cell of %s is unknown: %s", name, error)
             return

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from onyx_jupyter.notebook.review.cell_order import target_order
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
-from onyx_jupyter.notebook.review.shown_digest import goes_on_from, shown_digest
+from onyx_jupyter.notebook.review.shown_digest import extends_outputs, shown_digest
 from onyx_jupyter.protocols import (
     After,
     Cell,
@@ -86,19 +86,19 @@ def plan(
     return Plan((*filler, *contents, *places), done, tuple(left))
 
 
-def is_as_made(view: NotebookView, items: Sequence[ReviewedCell]) -> bool:
+def is_notebook_unchanged(view: NotebookView, items: Sequence[ReviewedCell]) -> bool:
     """Whether it holds only the run's cells, as the run left them: cells that a user ran since count as theirs."""
     made = {item.cell_id: item for item in items if not item.existed and item.after is not None}
     blank = [cell for cell in view.cells if cell.id not in made and not cell.source.strip() and not cell.outputs]
     rest = [cell for cell in view.cells if cell not in blank]
     is_made = all(
-        (item := made.get(cell.id)) is not None and is_as_left(item, cell) and not shows_more(item, cell)
+        (item := made.get(cell.id)) is not None and is_unchanged(item, cell) and not shows_more(item, cell)
         for cell in rest
     )
     return is_made and view.kernel_status != "busy" and not any(cell.is_running for cell in view.cells)
 
 
-def is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:
+def is_unchanged(item: ReviewedCell, cell: Cell | None) -> bool:
     """Whether the run's change of the cell is still in effect."""
     after = item.after
     if cell is None or after is None:
@@ -108,7 +108,9 @@ def is_as_left(item: ReviewedCell, cell: Cell | None) -> bool:
 
 def shows_more(item: ReviewedCell, cell: Cell) -> bool:
     """Whether the cell, read in full, shows something that the turn's run neither left nor found."""
-    is_known = _shows_run(item, cell) or _goes_on(item, cell) or _shows_before(item, cell) or _is_cleared(cell)
+    is_known = (
+        _shows_run(item, cell) or _is_continued_output(item, cell) or _shows_before(item, cell) or _is_cleared(cell)
+    )
     return item.touched_outputs and not is_known
 
 
@@ -170,12 +172,12 @@ def _shows_run(item: ReviewedCell, cell: Cell) -> bool:
     return cell.execution_count is None and not cell.outputs  # as at the start of each run: no output to lose
 
 
-def _goes_on(item: ReviewedCell, cell: Cell) -> bool:
+def _is_continued_output(item: ReviewedCell, cell: Cell) -> bool:
     """Whether a cell that a run added has only put out more since that run ended, as one of its threads may."""
     if item.existed or item.left_digest is None or item.left_size is None:
         return False
     is_same = cell.execution_count == item.left_count
-    return is_same and goes_on_from(cell.outputs, item.left_digest, item.left_size)
+    return is_same and extends_outputs(cell.outputs, item.left_digest, item.left_size)
 
 
 def _is_cleared(cell: Cell) -> bool:

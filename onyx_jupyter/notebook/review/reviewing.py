@@ -14,7 +14,7 @@ from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.lines import Removed, Reverting, UserDecision, Verdict
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder
-from onyx_jupyter.notebook.review.reverting import Reason, is_as_left, is_as_made, plan
+from onyx_jupyter.notebook.review.reverting import Reason, is_notebook_unchanged, is_unchanged, plan
 from onyx_jupyter.notebook.review.reviewed_cells import (
     ReviewedCell,
     marks,
@@ -136,7 +136,7 @@ class Reviewing:
         Raises: NotFound, InvalidRequest, StorageError.
         """
         async with self._lock(session_key):
-            return await self._put_back(session_key, run_id, by)
+            return await self._restore_run(session_key, run_id, by)
 
     async def reverts(self, session_key: str) -> Sequence[UserDecision]:
         """All decisions in this session other than accepting, oldest first. Raises: StorageError."""
@@ -168,7 +168,7 @@ class Reviewing:
             standing = [item for item in items if item.state in ("pending", "accepted")]
             done: Sequence[ReviewedCell] = ()
             try:
-                if path in made and await self._taken_away(author, path, items, outcome):
+                if path in made and await self._remove_created(author, path, items, outcome):
                     outcome.removed.append(path)
                     done = standing
                     outcome.cells += len([item for item in standing if item.kinds])
@@ -182,7 +182,7 @@ class Reviewing:
                 await self._decide_path("undo", author, path, [item.cell_id for item in done], by)
         return outcome
 
-    async def _put_back(self, session_key: str, run_id: str, by: str) -> Outcome:
+    async def _restore_run(self, session_key: str, run_id: str, by: str) -> Outcome:
         changes = await self._changes(session_key, run_id)
         undos = changes.undos(run_id)
         if not undos:
@@ -191,7 +191,7 @@ class Reviewing:
         author = Author(changes.agent_id, session_key, run_id, revert_id=outcome.revert_id)
         for path, reverts in undos.items():
             try:
-                await self._put_back_in(author, path, changes, reverts, outcome)
+                await self._restore_in(author, path, changes, reverts, outcome)
             except NotebookError as error:
                 outcome.left.append(Skipped(path, None, error.code, str(error)))
                 continue
@@ -202,12 +202,12 @@ class Reviewing:
                 await self._decide_path("put_back", author, path, back, by, revert_id)
         return outcome
 
-    async def _put_back_in(
+    async def _restore_in(
         self, author: Author, path: str, changes: Changes, reverts: Sequence[str], outcome: Outcome
     ) -> None:
         removed = [line for line in changes.removed if line.path == path and line.revert_id in reverts]
         if removed:
-            await self._make_again(author, removed[-1], outcome)
+            await self._recreate(author, removed[-1], outcome)
         found = revert_changes(changes, reverts, path)
         if found:
             await self._revert(author, path, found, outcome)
@@ -217,10 +217,10 @@ class Reviewing:
         if any(item.kinds for item in items):  # the undo found them already as before
             view = await self._recorder.notebooks_for(author).read(path)
             now = {cell.id: cell for cell in view.cells}
-            missing = [item.cell_id for item in items if item.kinds and not is_as_left(item, now.get(item.cell_id))]
+            missing = [item.cell_id for item in items if item.kinds and not is_unchanged(item, now.get(item.cell_id))]
             outcome.left.extend(Skipped(path, cell_id, "not_found") for cell_id in missing)
 
-    async def _make_again(self, author: Author, removed: Removed, outcome: Outcome) -> None:
+    async def _recreate(self, author: Author, removed: Removed, outcome: Outcome) -> None:
         removed = await self._store.whole(removed)
         try:
             await self._recorder.create(author, removed.path, removed.cells, removed.kernel_name)
@@ -308,13 +308,13 @@ class Reviewing:
         )
         await self._store.append(author.agent_id, author.session_key, intent)
 
-    async def _taken_away(self, author: Author, path: str, items: Sequence[ReviewedCell], outcome: Outcome) -> bool:
+    async def _remove_created(self, author: Author, path: str, items: Sequence[ReviewedCell], outcome: Outcome) -> bool:
         """Removes a notebook that holds only what the run put there; False if anything was added to it."""
         notebooks = self._recorder.notebooks_for(author)
         try:
             for _ in range(2):  # the user may type meanwhile
                 view = await notebooks.read(path, [item.cell_id for item in items])
-                if not is_as_made(view, items):
+                if not is_notebook_unchanged(view, items):
                     return False
         except NotebookError as error:
             if error.code == "not_found":

@@ -23,7 +23,7 @@ def shown_size(outputs: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
     return len(shown), len(shown[-1][1]) if shown else 0
 
 
-def goes_on_from(outputs: Sequence[Mapping[str, Any]], digest: str, size: Sequence[int]) -> bool:
+def extends_outputs(outputs: Sequence[Mapping[str, Any]], digest: str, size: Sequence[int]) -> bool:
     """Whether these outputs begin with the non-empty ones of that digest and size; only a stream may have grown."""
     count, chars = size
     shown = _shown(outputs)[:count]

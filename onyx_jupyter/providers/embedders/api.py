@@ -12,7 +12,7 @@ from onyx_jupyter.errors import EmbeddingError, ModelError
 from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
 from onyx_jupyter.providers.addressing import endpoint_of, is_self_hosted
 from onyx_jupyter.providers.embedders.http_json import JsonClient
-from onyx_jupyter.providers.embedders.model_tags import mark_of, marked
+from onyx_jupyter.providers.embedders.model_tags import marked, tag_of
 from onyx_jupyter.providers.embedders.remote import Call, RemoteEmbedder, probed_dimension
 from onyx_jupyter.providers.embedders.source import Purpose
 from onyx_jupyter.providers.endpoint import Endpoint
@@ -91,7 +91,7 @@ class ApiSource:
 
 def _marked(model: str, own: ProviderSettings | None) -> str:
     """The name marked with its server: each server may have a different model of that name."""
-    return marked(model, mark_of(own.base_url.rstrip("/"))) if own and own.base_url else model
+    return marked(model, tag_of(own.base_url.rstrip("/"))) if own and own.base_url else model
 
 
 def _through_litellm(endpoint: Endpoint) -> Call:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
 
 # How many texts are embedded before they are kept: an interruption loses no more.
-KEPT_AT_ONCE = 64
+EMBED_BATCH = 64
 _QUERIES = 256
 
 
@@ -43,8 +43,8 @@ class CachedVectors:
         known = _usable(await self._known(keys, purpose), identity)
         unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         waiting = list(unknown.items())
-        for start in range(0, len(waiting), KEPT_AT_ONCE):
-            part = waiting[start : start + KEPT_AT_ONCE]
+        for start in range(0, len(waiting), EMBED_BATCH):
+            part = waiting[start : start + EMBED_BATCH]
             made = dict(zip((key for key, _ in part), await make([text for _, text in part]), strict=True))
             await self._keep(made, purpose)
             known |= made

@@ -18,7 +18,7 @@ from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity, VectorCache
 from onyx_jupyter.providers.embedders.cached_vectors import CachedVectors
 from onyx_jupyter.providers.embedders.source import EmbedderSource, Purpose
-from onyx_jupyter.providers.embedders.source_health import PATIENCE_S, SourceHealth
+from onyx_jupyter.providers.embedders.source_health import FAILOVER_AFTER_S, SourceHealth
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -44,17 +44,17 @@ class EmbedderChoice:
         self._redact = redact
         self._remembered = CachedVectors(cache)
         self._chosen: SourceHealth | None = None
-        self._first_look: asyncio.Task[None] | None = None
-        self._look: asyncio.Task[None] | None = None
-        self._looked_at_s = self._compared_at_s = clock.monotonic()
+        self._first_check: asyncio.Task[None] | None = None
+        self._check_task: asyncio.Task[None] | None = None
+        self._checked_at_s = self._compared_at_s = clock.monotonic()
         self._queries: set[asyncio.Task[Vectors]] = set()
 
     async def current(self) -> EmbedderIdentity | None:
         """The embedder in use. The first call looks for one, for seconds at most; later calls never wait."""
-        if self._first_look is None:
-            self._first_look = asyncio.create_task(self._choose_first(), name="onyx embedders, first look")
-        await asyncio.shield(self._first_look)  # a caller may stop waiting; the result is kept for the next one
-        self._look_around()
+        if self._first_check is None:
+            self._first_check = asyncio.create_task(self._choose_first(), name="onyx embedders, first look")
+        await asyncio.shield(self._first_check)  # a caller may stop waiting; the result is kept for the next one
+        self._check_sources()
         return self._chosen.embedder.identity if self._chosen and self._chosen.embedder else None
 
     async def embed(self, texts: Sequence[str], purpose: Purpose, *, identity: EmbedderIdentity) -> Vectors:
@@ -63,44 +63,44 @@ class EmbedderChoice:
         After a failure, calls fail at once until the next try is due. Passing no texts checks whether such vectors can
         be made. Raises: EmbeddingError.
         """
-        standing = self._of(identity)
+        standing = self._source_of(identity)
         standing.is_asked_for = True
         sent = texts
         if not standing.source.in_process:
             sent = await asyncio.to_thread(lambda: [self._redact(text) for text in texts])
 
         async def make(part: Sequence[str]) -> Vectors:
-            made = self._made(standing, part, purpose, identity)
-            return await (made if purpose == "passage" else self._seen_to_its_end(made))
+            made = self._embed_with(standing, part, purpose, identity)
+            return await (made if purpose == "passage" else self._shielded_query(made))
 
         try:
             return await self._remembered.embed(sent, purpose, identity, make)
         finally:
-            self._look_around()
+            self._check_sources()
 
     @property
     def problem(self) -> str | None:
         """Why a better embedder is not in use now; one that was never set up doesn't count."""
-        if not self._has_looked or not self._standings:
+        if not self._is_initialized or not self._standings:
             return None
         if self._chosen is not None and self._chosen.error is not None:
-            return f"{_told(self._chosen.error)} Until it answers again, only keywords are searched."
-        missed = [one.error for one in self._better() if one.error is not None and one.source.expected]
+            return f"{_format_error(self._chosen.error)} Until it answers again, only keywords are searched."
+        missed = [one.error for one in self._preferred_sources() if one.error is not None and one.source.expected]
         if not missed:
             return None
         instead = f"{self._chosen.source.title} is used instead." if self._chosen else "Only keywords are searched."
-        return " ".join([*(_told(error) for error in missed), instead])
+        return " ".join([*(_format_error(error) for error in missed), instead])
 
     async def close(self) -> None:
         """Stops the background tasks, and releases memory and connections."""
-        tasks = [task for task in (self._first_look, self._look, *self._queries) if task is not None]
+        tasks = [task for task in (self._first_check, self._check_task, *self._queries) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for standing in self._standings:
             await standing.source.close()
 
-    async def _seen_to_its_end(self, made: Coroutine[Any, Any, Vectors]) -> Vectors:
+    async def _shielded_query(self, made: Coroutine[Any, Any, Vectors]) -> Vectors:
         """Records the outcome of a query even if its caller stops waiting first.
 
         Otherwise a hanging embedder would never be noticed, and every query would wait for it.
@@ -115,13 +115,13 @@ class EmbedderChoice:
         if not query.cancelled():
             query.exception()  # it is recorded already, whether or not anybody still waits
 
-    async def _made(
+    async def _embed_with(
         self, standing: SourceHealth, texts: Sequence[str], purpose: Purpose, identity: EmbedderIdentity
     ) -> Vectors:
         now_s = self._clock.monotonic()
         if standing.error is not None and not standing.is_due(now_s):
             wait_s = math.ceil(standing.next_try_s - now_s)
-            raise EmbeddingError(f"{_told(standing.error)} Onyx tries it again in {wait_s} s.")
+            raise EmbeddingError(f"{_format_error(standing.error)} Onyx tries it again in {wait_s} s.")
         with self._failures_of(standing):
             embedder = standing.embedder = standing.embedder or await standing.source.open()
             if embedder.identity != identity:
@@ -132,7 +132,7 @@ class EmbedderChoice:
         standing.succeeded(self._clock.monotonic())
         return vectors
 
-    def _of(self, identity: EmbedderIdentity) -> SourceHealth:
+    def _source_of(self, identity: EmbedderIdentity) -> SourceHealth:
         """The source of such vectors; also one that is no longer the best, while an older index is searched."""
         for standing in self._standings:
             if standing.source.provider == identity.provider and (
@@ -142,8 +142,8 @@ class EmbedderChoice:
         raise EmbeddingError(f"The embedder {identity.provider}/{identity.model} is no longer available.")
 
     @property
-    def _has_looked(self) -> bool:
-        return self._first_look is not None and self._first_look.done()
+    def _is_initialized(self) -> bool:
+        return self._first_check is not None and self._first_check.done()
 
     async def _choose_first(self) -> None:
         for standing in self._standings:
@@ -154,17 +154,17 @@ class EmbedderChoice:
         if self._standings:
             log.info("No embedder is available: only keywords are searched.")
 
-    def _look_around(self) -> None:
+    def _check_sources(self) -> None:
         """Starts checking the sources that are due, in the background."""
-        if self._has_looked and (self._look is None or self._look.done()) and self._due():
-            self._look = asyncio.create_task(self._reconsider(), name="onyx embedders")
+        if self._is_initialized and (self._check_task is None or self._check_task.done()) and self._due():
+            self._check_task = asyncio.create_task(self._reconsider(), name="onyx embedders")
 
     def _due(self) -> list[SourceHealth]:
         """The better sources, and the chosen one if it fails or has not been compared for a while."""
         now_s = self._clock.monotonic()
         is_to_be_compared = now_s - self._compared_at_s >= COMPARED_EVERY_S
         chosen = [self._chosen] if self._chosen is not None and (self._chosen.failing or is_to_be_compared) else []
-        return [standing for standing in [*self._better(), *chosen] if standing.is_due(now_s)]
+        return [standing for standing in [*self._preferred_sources(), *chosen] if standing.is_due(now_s)]
 
     async def _reconsider(self) -> None:
         for standing in self._due():
@@ -174,14 +174,14 @@ class EmbedderChoice:
             well = await self._answers(standing)
             now_s = self._clock.monotonic()
             if standing is self._chosen:
-                if not well and standing.is_given_up(now_s):
-                    self._leave()
+                if not well and standing.is_abandoned(now_s):
+                    self._drop_chosen()
             elif well and (self._chosen is None or standing.is_steady(now_s) or self._is_only_late(standing, now_s)):
-                self._leave()
+                self._drop_chosen()
                 self._choose(standing)
                 return
             elif well:
-                standing.look_again(now_s)
+                standing.postpone_check(now_s)
         if self._chosen is None:
             await self._choose_next()
 
@@ -196,7 +196,7 @@ class EmbedderChoice:
 
     def _is_only_late(self, standing: SourceHealth, now_s: float) -> bool:
         """Whether it was missing only when this server started, and an older index holds its vectors."""
-        began_just_now = now_s - self._looked_at_s < PATIENCE_S
+        began_just_now = now_s - self._checked_at_s < FAILOVER_AFTER_S
         return began_just_now and standing.is_asked_for and not standing.was_left
 
     async def _choose_next(self) -> None:
@@ -210,12 +210,12 @@ class EmbedderChoice:
         self._chosen = standing
         log.info("Using %s for embeddings.", standing.source.title)
 
-    def _leave(self) -> None:
+    def _drop_chosen(self) -> None:
         if self._chosen is not None:
             self._chosen.leave()
             self._chosen = None
 
-    def _better(self) -> list[SourceHealth]:
+    def _preferred_sources(self) -> list[SourceHealth]:
         """The sources before the chosen one."""
         return self._standings if self._chosen is None else self._standings[: self._standings.index(self._chosen)]
 
@@ -253,9 +253,9 @@ class EmbedderChoice:
 
     def _failed(self, standing: SourceHealth, error: EmbeddingError) -> None:
         if not standing.failing and standing.source.expected:
-            log.warning("%s", _told(error))
+            log.warning("%s", _format_error(error))
         standing.failed(error, self._clock.monotonic(), in_use=standing is self._chosen)
 
 
-def _told(error: EmbeddingError) -> str:
+def _format_error(error: EmbeddingError) -> str:
     return f"{error} {error.hint}" if error.hint and not str(error).endswith(error.hint) else str(error)

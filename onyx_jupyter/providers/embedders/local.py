@@ -17,10 +17,10 @@ from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
 from onyx_jupyter.providers.embedders.local_files import LocalFiles, find_local_files
-from onyx_jupyter.providers.embedders.model_tags import mark_of, marked
+from onyx_jupyter.providers.embedders.model_tags import marked, tag_of
 from onyx_jupyter.providers.embedders.source import Purpose
 from onyx_jupyter.providers.embedders.vectors import encodable, unit_vectors
-from onyx_jupyter.storage.release_memory import give_memory_back
+from onyx_jupyter.storage.release_memory import trim_memory
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
@@ -34,14 +34,14 @@ IDLE_S = 600.0
 _MAX_CHARS = 20_000
 # How much a thread embeds at once: stopping waits for that at most, and switching threads costs little.
 _SLICE_CHARS = 1_500
-_MOST_THREADS = 4
+_MAX_THREADS = 4
 
 
 class LocalEmbedder:
     """The embedder of one server. Texts are embedded one by one, which is faster than batches of unequal length."""
 
     # Vectors of long texts differ from those of the model's first window alone.
-    identity = EmbedderIdentity("local", marked("all-MiniLM-L6-v2-int8", mark_of(f"{MAX_WINDOWS} windows")), DIMENSION)
+    identity = EmbedderIdentity("local", marked("all-MiniLM-L6-v2-int8", tag_of(f"{MAX_WINDOWS} windows")), DIMENSION)
     provider = "local"
     title = TITLE
     expected = True
@@ -56,7 +56,7 @@ class LocalEmbedder:
         files: Callable[[], LocalFiles] = find_local_files,
     ) -> None:
         self._clock = clock
-        self._threads = threads or min(_MOST_THREADS, max(1, (os.cpu_count() or 1) // 2))
+        self._threads = threads or min(_MAX_THREADS, max(1, (os.cpu_count() or 1) // 2))
         self._idle_s = idle_s
         self._files = files
         self._turn = asyncio.Lock()
@@ -96,7 +96,7 @@ class LocalEmbedder:
             if self._loaded is None or self._clock.monotonic() - self._used_at_s < self._idle_s:
                 return False
             self._loaded = None
-            await asyncio.to_thread(give_memory_back)
+            await asyncio.to_thread(trim_memory)
             return True
 
     async def close(self) -> None:
@@ -155,7 +155,7 @@ class _Session:
             reason = f"{type(error).__name__}: {error}"[:200]
             raise EmbeddingError(f"{TITLE} could not be loaded ({reason}).") from error
         del model
-        give_memory_back()  # loading frees 90 MB
+        trim_memory()  # loading frees 90 MB
 
     def mean(self, text: str) -> Any:
         """float32 (384,), not yet normalised."""

@@ -14,7 +14,7 @@ def marked(model: str, mark: str) -> str:
     return f"{model}@{mark}"
 
 
-def mark_of(text: str) -> str:
+def tag_of(text: str) -> str:
     """Hex digits that depend only on the text."""
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 

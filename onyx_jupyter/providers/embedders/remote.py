@@ -27,7 +27,7 @@ PASSAGES_S = 120.0
 # Within the limit of most models, in any language; a chunk is a third of it.
 MAX_CHARS = 6_000
 # A text of this length that is refused is refused for another reason.
-_LEAST_CHARS = 400
+_MIN_CHARS = 400
 # Servers refuse an empty text; its vector means nothing, whatever is sent instead.
 _NOTHING = "-"
 
@@ -92,7 +92,7 @@ class RemoteEmbedder:
             return []
         if len(texts) > 1:
             return [texts[: len(texts) // 2], texts[len(texts) // 2 :]]
-        return [[texts[0][: len(texts[0]) // 2]]] if len(texts[0]) > _LEAST_CHARS else []
+        return [[texts[0][: len(texts[0]) // 2]]] if len(texts[0]) > _MIN_CHARS else []
 
     def _wait_s(self, error: Exception, made: int) -> float | None:
         if isinstance(error, EmbeddingError):

@@ -11,11 +11,11 @@ from onyx_jupyter.providers.embedders.source import EmbedderSource
 
 FIRST_WAIT_S = 30.0
 # The source in use is missed, so it is tried more often than one that might be better.
-LONGEST_WAIT_IN_USE_S = 120.0
+MAX_RETRY_IN_USE_S = 120.0
 LONGEST_WAIT_S = 1800.0
 # For this long the index of a failing source stays in use: most failures end sooner, and another embedder means
 # embedding everything again.
-PATIENCE_S = 600.0
+FAILOVER_AFTER_S = 600.0
 # How long a better source must work before everything is embedded again for it; doubled each time that it was
 # replaced.
 STEADY_S = 600.0
@@ -55,13 +55,13 @@ class SourceHealth:
         self.error, self._well_since_s = error, None
         self._failures += 1
         self._failing_since_s = now_s if self._failing_since_s is None else self._failing_since_s
-        longest_s = LONGEST_WAIT_IN_USE_S if in_use else LONGEST_WAIT_S
+        longest_s = MAX_RETRY_IN_USE_S if in_use else LONGEST_WAIT_S
         wait_s = min(longest_s, FIRST_WAIT_S * 2.0 ** min(self._failures - 1, 16))
         self.next_try_s = now_s + max(wait_s, min(error.retry_after_s or 0.0, LONGEST_WAIT_S))
 
-    def is_given_up(self, now_s: float) -> bool:
-        """Whether it has been failing for longer than `PATIENCE_S`."""
-        return self._failing_since_s is not None and now_s - self._failing_since_s >= PATIENCE_S
+    def is_abandoned(self, now_s: float) -> bool:
+        """Whether it has been failing for longer than `FAILOVER_AFTER_S`."""
+        return self._failing_since_s is not None and now_s - self._failing_since_s >= FAILOVER_AFTER_S
 
     def leave(self) -> None:
         """It was in use and is being replaced."""
@@ -77,7 +77,7 @@ class SourceHealth:
         """Whether it has worked for long enough to be worth the change."""
         return self._well_since_s is not None and now_s - self._well_since_s >= self._steady_s
 
-    def look_again(self, now_s: float) -> None:
+    def postpone_check(self, now_s: float) -> None:
         """It works but is not in use: look again after half the steady time."""
         self.next_try_s = now_s + self._steady_s / 2
 

@@ -22,7 +22,7 @@ from onyx_jupyter.providers.local_files.sources import sources_of
 from onyx_jupyter.providers.local_files.storage_folders import find_file, shared_folders
 
 NOTHING = "none"
-_TOLD_EVERY_S = 10.0
+_REPORT_EVERY_S = 10.0
 _READABLE_BY_ALL = 0o644
 # A set-up should soon report that there is no network; the sidebar fetches later with more patience.
 _WAITS_S = (1.0, 2.0)
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None, catalogue: Sequence[CatalogueMo
         return 0
     model = sizes.get(options.model) or model_named(options.model, catalogue)
     if model is None:
-        _say(f'there is no model "{options.model}". There are: {", ".join(sizes)}, {NOTHING}.')
+        _print(f'there is no model "{options.model}". There are: {", ".join(sizes)}, {NOTHING}.')
         return 2
     if find_file(model, [options.into]) is not None:
         return 0
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None, catalogue: Sequence[CatalogueMo
         options.into.mkdir(parents=True, exist_ok=True)
         asyncio.run(_fetch(model, options.into))
     except (OnyxError, DownloadedElsewhere, OSError) as problem:
-        _say(f"{' '.join(str(problem).split())} Onyx works without it; you can download it later from the sidebar.")
+        _print(f"{' '.join(str(problem).split())} Onyx works without it; you can download it later from the sidebar.")
         return 1
     except KeyboardInterrupt:
         return 1
@@ -59,21 +59,21 @@ def main(arguments: Sequence[str] | None = None, catalogue: Sequence[CatalogueMo
 
 
 async def _fetch(model: CatalogueModel, folder: Path) -> None:
-    started = told_at = time.monotonic()
+    started = last_reported_at = time.monotonic()
 
-    def tell(done_bytes: int, source: str | None) -> None:
-        nonlocal told_at
-        if source is not None and time.monotonic() - told_at >= _TOLD_EVERY_S:
-            told_at = time.monotonic()
-            _say(f"{megabytes(done_bytes)} of {megabytes(model.size_bytes)} from {source}")
+    def report(done_bytes: int, source: str | None) -> None:
+        nonlocal last_reported_at
+        if source is not None and time.monotonic() - last_reported_at >= _REPORT_EVERY_S:
+            last_reported_at = time.monotonic()
+            _print(f"{megabytes(done_bytes)} of {megabytes(model.size_bytes)} from {source}")
 
     sources = sources_of(model, folder, os.environ.get("ONYX_LOCAL__MODELSURL"))
-    path = await FileDownload(model, folder, sources, tell, waits_s=_WAITS_S).run()
+    path = await FileDownload(model, folder, sources, report, waits_s=_WAITS_S).run()
     path.chmod(_READABLE_BY_ALL)
-    _say(f"{model.title} is ready ({megabytes(model.size_bytes)}, {time.monotonic() - started:.0f} s).")
+    _print(f"{model.title} is ready ({megabytes(model.size_bytes)}, {time.monotonic() - started:.0f} s).")
 
 
-def _say(words: str) -> None:
+def _print(words: str) -> None:
     sys.stdout.write(f"Local model: {words}\n")
     sys.stdout.flush()
 

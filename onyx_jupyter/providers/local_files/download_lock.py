@@ -18,7 +18,7 @@ from onyx_jupyter.storage.atomic_write import PRIVATE_FILE, make_private_folder,
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 # Checking whether the lock is free holds it for less than a millisecond.
-_LOOKING_S = 0.5
+_LOCK_CHECK_S = 0.5
 
 
 class Owner(BaseModel):
@@ -54,7 +54,7 @@ class DownloadLock:
     def held(self) -> Iterator[None]:
         """Raises: DownloadedElsewhere, StorageError."""
         make_private_folder(self._folder)
-        lock = self._lock(_LOOKING_S)
+        lock = self._lock(_LOCK_CHECK_S)
         with disk_errors("lock", self._file):
             try:
                 lock.acquire()

@@ -27,7 +27,7 @@ _WRITTEN_BYTES = 1024 * 1024
 _WRITTEN_S = 0.25
 _EARLIER = "an earlier start"
 
-Tell = Callable[[int, str | None], None]
+Report = Callable[[int, str | None], None]
 """Gets the number of bytes so far, and where the next ones come from (None: the existing part is being checked)."""
 
 
@@ -43,7 +43,7 @@ class FileDownload:
         model: CatalogueModel,
         folder: Path,
         sources: Sequence[Source],
-        tell: Tell,
+        report: Report,
         *,
         waits_s: Sequence[float] = WAITS_S,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -52,7 +52,7 @@ class FileDownload:
         self._model = model
         self._folder = folder
         self._sources = sources
-        self._tell = tell
+        self._report = report
         self._waits_s = waits_s
         self._sleep = sleep
         self._lock = DownloadLock(folder, model.file_name)
@@ -69,7 +69,7 @@ class FileDownload:
                 return there  # another process was quicker
             await self._disk.run(self._check_room)
             part = await self._disk.run(lambda: held.enter_context(closing(self._part())))
-            await self._hash_what_is_there(part)
+            await self._hash_partial(part)
             return await self._from_any_source(part)
         finally:
             await self._disk.run(held.close)
@@ -88,10 +88,10 @@ class FileDownload:
                 f"some spare space. Only {megabytes(free)} is free: free another {megabytes(missing)}, then try again."
             )
 
-    async def _hash_what_is_there(self, part: PartFile) -> None:
+    async def _hash_partial(self, part: PartFile) -> None:
         if part.size:
             self._writers = {_EARLIER}
-            self._tell(part.size, None)
+            self._report(part.size, None)
             while await self._disk.run(part.hash_on):
                 pass
 
@@ -111,7 +111,7 @@ class FileDownload:
             if found == self._model.sha256:
                 return await self._disk.run(partial(part.finish, self._folder / self._model.file_name))
             await self._disk.run(part.clear)
-            self._tell(0, None)
+            self._report(0, None)
             if source is None or self._writers == {source.name}:
                 self._problems[source.name if source else _EARLIER] = f"its file has the SHA-256 {found}"
                 left = left[1:]
@@ -125,7 +125,7 @@ class FileDownload:
         broken = 0
         while part.size < self._model.size_bytes:
             before = part.size
-            self._tell(part.size, source.name)
+            self._report(part.size, source.name)
             try:
                 await self._take(part, source)
                 if part.size < self._model.size_bytes:
@@ -151,7 +151,7 @@ class FileDownload:
             if data:
                 self._writers.add(source.name)
                 await self._disk.run(lambda: part.append(data))
-                self._tell(part.size, source.name)
+                self._report(part.size, source.name)
             written_at = loop.time()
 
         try:

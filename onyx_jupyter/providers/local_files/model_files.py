@@ -33,8 +33,8 @@ from onyx_jupyter.storage.disk_errors import disk_errors
 log = logging.getLogger(__name__)
 
 FileState = Literal["ready", "missing", "fetching", "paused", "failed"]
-TOLD_EVERY_S = 0.25
-_LOOK_EVERY_S = 0.5
+REPORT_EVERY_S = 0.25
+_POLL_INTERVAL_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class _Work:
     done_bytes: int = 0
     source: str | None = None
     error: str | None = None
-    told_at: float = float("-inf")
+    last_reported_at: float = float("-inf")
     watch: asyncio.Task[None] | None = field(default=None)
 
     @property
@@ -79,21 +79,21 @@ class ModelFiles:
         self,
         folder: Path,
         sources: Callable[[CatalogueModel], Sequence[Source]],
-        tell: Callable[[ModelFile], None],
-        let_go: Callable[[Path], Awaitable[bool]],
+        report: Callable[[ModelFile], None],
+        release: Callable[[Path], Awaitable[bool]],
         clock: Clock,
         *,
         catalogue: Sequence[CatalogueModel] = CATALOGUE,
         shared: Sequence[Path] | None = None,
         waits_s: Sequence[float] = WAITS_S,
     ) -> None:
-        """`tell` is called on every change, at most four times a second while a file grows; `let_go` ends the process
-        that has a file open, and returns whether the file is unused now.
+        """`report` is called on every change, at most four times a second while a file grows; `release` ends the
+        process that has a file open, and returns whether the file is unused now.
         """
         self._folder = folder
         self._sources = sources
-        self._tell = tell
-        self._let_go = let_go
+        self._report = report
+        self._release = release
         self._clock = clock
         self._catalogue = catalogue
         self._shared = shared_folders() if shared is None else tuple(shared)
@@ -102,24 +102,24 @@ class ModelFiles:
 
     async def list(self) -> list[ModelFile]:
         """The models of the catalogue, in its order."""
-        return await asyncio.gather(*(self._look(model) for model in self._catalogue))
+        return await asyncio.gather(*(self._status(model) for model in self._catalogue))
 
     async def fetch(self, name: str) -> ModelFile:
         """Starts or resumes fetching; does nothing if the file is there or being fetched. Raises: NotFound."""
         model = self._model(name)
         work = self._work[model.name]
-        file = await self._look(model)
+        file = await self._status(model)
         if file.state not in ("ready", "fetching") and not work.is_fetching:
             work.error, work.source, work.done_bytes = None, None, file.done_bytes
             work.task = asyncio.create_task(self._fetch(model, file), name=f"onyx fetch {model.name}")
-            return await self._told(model)
+            return await self._report_status(model)
         return file
 
     async def pause(self, name: str) -> ModelFile:
         """Stops fetching and keeps what came. Raises: NotFound, InvalidRequest if another process fetches it."""
         model = self._model(name)
         await self._stop(model)
-        file = await self._told(model)
+        file = await self._report_status(model)
         if file.fetcher is not None:
             raise InvalidRequest(f"{model.title} is being downloaded by {file.fetcher}: pause it there.", field="id")
         return file
@@ -131,13 +131,13 @@ class ModelFiles:
         """
         model = self._model(name)
         await self._stop(model)
-        file = await self._look(model)
+        file = await self._status(model)
         if file.fetcher is not None:
             raise InvalidRequest(f"{model.title} is being downloaded by {file.fetcher}: stop it there.", field="id")
         if file.is_shared and not (shared and file.removable):
             why = "removing it removes it for everyone" if file.removable else "it cannot be removed from here"
             raise InvalidRequest(f"{file.path} is shared by everyone who uses this installation: {why}.", field="id")
-        if file.path is not None and not await self._let_go(file.path):
+        if file.path is not None and not await self._release(file.path):
             raise ModelError(
                 "unavailable",
                 f"{model.title} is in use, so it was not removed.",
@@ -146,7 +146,7 @@ class ModelFiles:
         await asyncio.to_thread(self._remove, model, file.path)
         work = self._work[model.name]
         work.error, work.source, work.done_bytes = None, None, 0
-        return await self._told(model)
+        return await self._report_status(model)
 
     async def close(self) -> None:
         """Stops all fetching; the next start resumes it."""
@@ -166,17 +166,17 @@ class ModelFiles:
         """`file` is the state before, for the fields that don't change while it grows."""
         work = self._work[model.name]
 
-        def tell(done_bytes: int, source: str | None) -> None:
+        def report(done_bytes: int, source: str | None) -> None:
             has_changed = source != work.source
             work.done_bytes, work.source = done_bytes, source
             now = self._clock.monotonic()
-            if has_changed or now - work.told_at >= TOLD_EVERY_S:
-                work.told_at = now
-                self._tell(replace(file, state="fetching", done_bytes=done_bytes, source=source, error=None))
+            if has_changed or now - work.last_reported_at >= REPORT_EVERY_S:
+                work.last_reported_at = now
+                self._report(replace(file, state="fetching", done_bytes=done_bytes, source=source, error=None))
 
         try:
             sources = self._sources(model)
-            await FileDownload(model, self._folder, sources, tell, waits_s=self._waits_s).run()
+            await FileDownload(model, self._folder, sources, report, waits_s=self._waits_s).run()
         except DownloadedElsewhere:
             pass  # the state is read from disk below
         except OnyxError as error:
@@ -189,7 +189,7 @@ class ModelFiles:
             log.exception("The model %s was not downloaded: %s", model.id, type(error).__name__)
         finally:
             work.task = None
-        await self._told(model)
+        await self._report_status(model)
 
     async def _stop(self, model: CatalogueModel) -> None:
         task = self._work[model.name].task
@@ -197,13 +197,13 @@ class ModelFiles:
             task.cancel()
             await asyncio.wait({task})
 
-    async def _told(self, model: CatalogueModel) -> ModelFile:
+    async def _report_status(self, model: CatalogueModel) -> ModelFile:
         """Reads the current state and reports it."""
-        file = await self._look(model)
-        self._tell(file)
+        file = await self._status(model)
+        self._report(file)
         return file
 
-    async def _look(self, model: CatalogueModel) -> ModelFile:
+    async def _status(self, model: CatalogueModel) -> ModelFile:
         free, file = await asyncio.gather(asyncio.to_thread(free_memory_bytes), asyncio.to_thread(self._on_disk, model))
         work = self._work[model.name]
         file = replace(
@@ -256,6 +256,6 @@ class ModelFiles:
 
     async def _follow(self, model: CatalogueModel) -> None:
         while True:
-            if (await self._told(model)).fetcher is None:
+            if (await self._report_status(model)).fetcher is None:
                 return
-            await asyncio.sleep(_LOOK_EVERY_S)
+            await asyncio.sleep(_POLL_INTERVAL_S)

@@ -25,7 +25,7 @@ from onyx_jupyter.security.drive_folders import DriveFolder, DriveFolders, Folde
 from onyx_jupyter.server.drive.checkpoints import DriveCheckpoints
 
 AroundChange = Callable[[Sequence[Path]], AbstractAsyncContextManager[None]]
-_LOOKED_UP: ContextVar[FolderSnapshot | None] = ContextVar("onyx_drive_looked_up", default=None)
+_SNAPSHOT: ContextVar[FolderSnapshot | None] = ContextVar("onyx_drive_looked_up", default=None)
 
 
 class DriveContents(AsyncLargeFileManager):
@@ -139,13 +139,13 @@ class DriveContents(AsyncLargeFileManager):
         model: dict[str, Any] = await super()._dir_model(path, content=False)
         if content:
             model["content"] = []
-            looked_up = _LOOKED_UP.set(await asyncio.to_thread(self.drive.now))
+            looked_up = _SNAPSHOT.set(await asyncio.to_thread(self.drive.now))
             try:
                 for name in await asyncio.to_thread(self._shown_in, path):
                     with suppress(HTTPError):  # deleted meanwhile
                         model["content"].append(await self.get(f"{path}/{name}", content=False))
             finally:
-                _LOOKED_UP.reset(looked_up)
+                _SNAPSHOT.reset(looked_up)
             model["format"] = "json"
         return model
 
@@ -175,7 +175,7 @@ class DriveContents(AsyncLargeFileManager):
 
     def _now(self) -> FolderSnapshot:
         """The drive's folders; a listing looks them up once for all of its entries."""
-        return _LOOKED_UP.get() or self.drive.now()
+        return _SNAPSHOT.get() or self.drive.now()
 
     def _noting(self, *paths: str) -> AbstractAsyncContextManager[None]:
         return self._around_change([Path(self._get_os_path(path.strip("/"))).resolve() for path in paths])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.cell_mode.answers.figures import figures_of, in_sentences
+from onyx_jupyter.cell_mode.answers.figures import describe_figures, figures_of
 
 BARS = (
     'title "Churn"; x "contract": monthly, one year; y "rate" from 0 to 0.4485; bars: monthly 0.4271, one year 0.1127'
@@ -35,21 +35,21 @@ BARS = (
     ],
 )
 def test_a_figure_is_said_in_a_sentence(figure: str, sentence: str) -> None:
-    assert in_sentences([figure]) == sentence
+    assert describe_figures([figure]) == sentence
 
 
 def test_several_series_are_a_list_and_say_what_they_are_where_they_differ() -> None:
     two = 'x "g": p, q; y from 0 to 4; bars "a": p 1, q 2; bars "b": p 3, q 4; legend: a, b'
-    assert in_sentences([two]) == "The bar chart shows g:\n- “a”: p 1, q 2\n- “b”: p 3, q 4"
+    assert describe_figures([two]) == "The bar chart shows g:\n- “a”: p 1, q 2\n- “b”: p 3, q 4"
     mixed = 'x from 0 to 4; y "n" from 0 to 4; histogram: 3 bins; line "goal": 2 points'
-    assert in_sentences([mixed]) == "The chart shows n:\n- histogram: 3 bins\n- line “goal”: 2 points"
+    assert describe_figures([mixed]) == "The chart shows n:\n- histogram: 3 bins\n- line “goal”: 2 points"
 
 
 def test_many_axes_are_cut_and_counted() -> None:
-    assert in_sentences([BARS] * 6).count("The bar chart") == 4
-    assert in_sentences([BARS] * 6).endswith("\n\nAnd 2 more.")
+    assert describe_figures([BARS] * 6).count("The bar chart") == 4
+    assert describe_figures([BARS] * 6).endswith("\n\nAnd 2 more.")
 
 
 def test_only_whole_lines_of_an_output_are_figures() -> None:
     assert figures_of(f"1 [figure: no]\n[image/png: <Figure>]\n[figure: {BARS}]\n2") == [BARS]
-    assert in_sentences(figures_of("nothing")) == ""
+    assert describe_figures(figures_of("nothing")) == ""

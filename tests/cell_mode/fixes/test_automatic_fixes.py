@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.fixes.automatic_fixes import mended
+from onyx_jupyter.cell_mode.fixes.automatic_fixes import fix_cell
 
 COLUMNS = ("JAMES LOGAN", "avg. wait time", "fee_2007", "fee_2008")
 FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", tuple(Column(name, "object") for name in COLUMNS)),))
@@ -20,7 +20,7 @@ def test_what_belongs_to_each_value_is_looked_for_below_its_accessor() -> None:
     line = "s = pd.to_timedelta(df['avg. wait time']).total_seconds()"
     error = "AttributeError: 'Series' object has no attribute 'total_seconds'"
     source = f"t = one.total_seconds()\n{line}"
-    assert mended(source, result(line, error), FACTS) == (
+    assert fix_cell(source, result(line, error), FACTS) == (
         "t = one.total_seconds()\ns = pd.to_timedelta(df['avg. wait time']).dt.total_seconds()"
     )
 
@@ -28,7 +28,7 @@ def test_what_belongs_to_each_value_is_looked_for_below_its_accessor() -> None:
 def test_a_text_is_below_str() -> None:
     line = "    df['JAMES LOGAN'].lower().strip()"
     error = "AttributeError: 'Series' object has no attribute 'lower'"
-    assert mended(line, result(line, error), FACTS) == "    df['JAMES LOGAN'].str.lower().strip()"
+    assert fix_cell(line, result(line, error), FACTS) == "    df['JAMES LOGAN'].str.lower().strip()"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_text_is_below_str() -> None:
 def test_a_function_of_scipy_is_called_as_one(written: str, meant: str) -> None:
     name = "shapiro" if "shapiro" in written else "zscore"
     error = f"AttributeError: 'Series' object has no attribute {name!r}"
-    assert mended(written, result(written, error), FACTS) == meant
+    assert fix_cell(written, result(written, error), FACTS) == meant
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,14 @@ def test_a_function_of_scipy_is_called_as_one(written: str, meant: str) -> None:
 )
 def test_what_is_a_number_already_is_not_converted(written: str, meant: str | None) -> None:
     error = "AttributeError: Can only use .str accessor with string values, not floating"
-    assert mended(written, result(written, error), FACTS) == meant
+    assert fix_cell(written, result(written, error), FACTS) == meant
 
 
 @pytest.mark.parametrize("quote", ["'", '"'])
 @pytest.mark.parametrize("error", ["KeyError: 'JAME LOGAN'", "KeyError: \"['JAME LOGAN'] not in index\""])
 def test_a_column_that_is_nearly_one_is_that_one(quote: str, error: str) -> None:
     line = f"df[[{quote}JAME LOGAN{quote}]]"
-    assert mended(line, result(line, error), FACTS) == "df[['JAMES LOGAN']]"
+    assert fix_cell(line, result(line, error), FACTS) == "df[['JAMES LOGAN']]"
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_a_column_that_is_nearly_one_is_that_one(quote: str, error: str) -> None
     ],
 )
 def test_in_doubt_nothing_is_changed(line: str, error: str) -> None:
-    assert mended(line, result(line, error), FACTS) is None
+    assert fix_cell(line, result(line, error), FACTS) is None
 
 
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_any_text_is_taken(source: str, output: str) -> None:
-    assert mended(source, output, FACTS) != source
+    assert fix_cell(source, output, FACTS) != source
 
 
 @pytest.mark.parametrize(
@@ -101,16 +101,17 @@ def test_any_text_is_taken(source: str, output: str) -> None:
 )
 def test_a_name_that_is_nowhere_is_the_column_or_the_table(source: str, name: str, meant: str | None) -> None:
     facts = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("churned", "bool"),)),))
-    assert mended(source, result(source, f"NameError: name {name!r} is not defined"), facts) == meant
+    assert fix_cell(source, result(source, f"NameError: name {name!r} is not defined"), facts) == meant
 
 
 def test_a_place_in_a_series_is_looked_for_by_its_position() -> None:
     source = "print(rates.index[0])\nprint(rates[0], other['a'])"
     line = "print(rates[0], other['a'])"
     assert (
-        mended(source, result(line, "KeyError: 0"), FACTS) == "print(rates.index[0])\nprint(rates.iloc[0], other['a'])"
+        fix_cell(source, result(line, "KeyError: 0"), FACTS)
+        == "print(rates.index[0])\nprint(rates.iloc[0], other['a'])"
     )
-    assert mended(source, result(line, "KeyError: 'a'"), FACTS) is None
+    assert fix_cell(source, result(line, "KeyError: 'a'"), FACTS) is None
 
 
 @pytest.mark.parametrize(
@@ -123,8 +124,8 @@ def test_a_place_in_a_series_is_looked_for_by_its_position() -> None:
     ],
 )
 def test_the_row_of_the_highest_is_looked_for_by_its_label(line: str, meant: str | None) -> None:
-    assert mended(line, result(line, "KeyError: 15"), FACTS) == meant
-    assert mended(line, result(line, "ValueError: 15"), FACTS) is None
+    assert fix_cell(line, result(line, "KeyError: 15"), FACTS) == meant
+    assert fix_cell(line, result(line, "ValueError: 15"), FACTS) is None
 
 
 @pytest.mark.parametrize(
@@ -142,13 +143,13 @@ def test_a_frequency_has_the_name_that_pandas_says_it_has_now(written: str, mean
     setting += "df = pd.DataFrame({'at': at, 'sex': 'M', 'n': 1})\ns, t, u = df.n.set_axis(at), df['at'], df['at']\n"
     with pytest.raises(ValueError, match="Invalid frequency") as raised:
         exec(setting + written)  # noqa: S102 (pandas itself has to say it)
-    assert mended(written, result(written, f"ValueError: {raised.value}"), FACTS) == meant
+    assert fix_cell(written, result(written, f"ValueError: {raised.value}"), FACTS) == meant
     exec(setting + meant)  # noqa: S102
 
 
 def test_another_wrong_frequency_stays() -> None:
     line = "s.resample('M').mean()"
-    assert mended(line, result(line, "ValueError: Invalid frequency: M."), FACTS) is None
+    assert fix_cell(line, result(line, "ValueError: Invalid frequency: M."), FACTS) is None
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_another_wrong_frequency_stays() -> None:
 )
 def test_a_mean_of_a_table_with_texts_is_that_of_its_numbers(error: str) -> None:
     line = "rates = customers.groupby('churned').mean()"
-    assert mended(line, result(line, error), FACTS) == "rates = customers.groupby('churned').mean(numeric_only=True)"
+    assert fix_cell(line, result(line, error), FACTS) == "rates = customers.groupby('churned').mean(numeric_only=True)"
 
 
 UNEXPECTED = "TypeError: {name}() got an unexpected keyword argument '{keyword}'"
@@ -181,13 +182,13 @@ UNEXPECTED = "TypeError: {name}() got an unexpected keyword argument '{keyword}'
 )
 def test_a_keyword_that_is_not_taken_is_left_out(written: str, meant: str | None) -> None:
     error = UNEXPECTED.format(name="Categorical.set_categories", keyword="inplace")
-    assert mended(written, result(written, error), FACTS) == meant
+    assert fix_cell(written, result(written, error), FACTS) == meant
 
 
 def test_any_keyword_is_left_out_wherever_the_function_is_called() -> None:
     error = UNEXPECTED.format(name="read", keyword="squeeze")
     source = "a = read('a.csv', squeeze=True, sep=';')\nb = read(squeeze=True)"
-    assert mended(source, result(source, error), FACTS) == "a = read('a.csv', sep=';')\nb = read()"
+    assert fix_cell(source, result(source, error), FACTS) == "a = read('a.csv', sep=';')\nb = read()"
 
 
 @pytest.mark.parametrize(
@@ -202,4 +203,4 @@ def test_a_whole_column_that_is_formatted_as_a_number_is_rounded(written: str, m
     error = "TypeError: unsupported format string passed to Series.__format__"
     before = 'print(f"{fee:.2f}")\n'
     expected = None if meant is None else before + meant
-    assert mended(before + written, result(written, error), FACTS) == expected
+    assert fix_cell(before + written, result(written, error), FACTS) == expected

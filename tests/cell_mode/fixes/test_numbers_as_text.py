@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.fixes.numbers_as_text import how_to_number
+from onyx_jupyter.cell_mode.fixes.numbers_as_text import conversion_hint
 
 _HOW = re.compile(r"`(.+)`")
 
@@ -23,7 +23,7 @@ _HOW = re.compile(r"`(.+)`")
     ],
 )
 def test_what_is_told_makes_numbers_of_them(examples: list[str], numbers: list[float]) -> None:
-    how = _HOW.search(how_to_number(examples))
+    how = _HOW.search(conversion_hint(examples))
     assert how is not None
     column = pd.Series(examples)
     assert eval(f"column{how[1]}", {"column": column}).tolist() == pytest.approx(numbers)
@@ -44,9 +44,9 @@ def test_what_is_told_makes_numbers_of_them(examples: list[str], numbers: list[f
     ],
 )
 def test_what_is_no_number_is_left_alone(examples: list[str]) -> None:
-    assert how_to_number(examples) == ""
+    assert conversion_hint(examples) == ""
 
 
 @given(st.lists(st.text(max_size=40), max_size=4))
 def test_any_examples_are_taken(examples: list[str]) -> None:
-    assert isinstance(how_to_number(examples), str)
+    assert isinstance(conversion_hint(examples), str)

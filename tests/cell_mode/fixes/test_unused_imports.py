@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.fixes.automatic_fixes import mended
+from onyx_jupyter.cell_mode.fixes.automatic_fixes import fix_cell
 from onyx_jupyter.cell_mode.fixes.unused_imports import without_unused_imports
 
 DRAWN = "df['fee'].plot.hist()"
@@ -42,5 +42,5 @@ def test_what_is_used_or_may_be_stays(source: str) -> None:
 
 def test_a_cell_that_failed_by_it_is_mended() -> None:
     source, error = f"import wordcloud\n{DRAWN}", "ModuleNotFoundError: No module named 'wordcloud'"
-    assert mended(source, error, NotebookFacts()) == DRAWN
-    assert mended("import wordcloud\nwordcloud.WordCloud()", error, NotebookFacts()) is None
+    assert fix_cell(source, error, NotebookFacts()) == DRAWN
+    assert fix_cell("import wordcloud\nwordcloud.WordCloud()", error, NotebookFacts()) is None

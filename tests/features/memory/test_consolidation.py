@@ -12,7 +12,7 @@ import pytest
 from onyx_jupyter.errors import AlreadyResolved, NotFound
 from onyx_jupyter.features.memory import consolidation
 from onyx_jupyter.features.memory.consolidation_scheduler import OTHER_SERVER_S, RETRIES_S
-from onyx_jupyter.memory.operation_checks import PASSED_ON
+from onyx_jupyter.memory.operation_checks import QUOTED_ONLY
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -144,7 +144,7 @@ async def test_one_that_was_left_is_due_when_it_has_been_quiet_for_a_while(tmp_p
     assert one.onyx.consolidating.next_due()[1] is None
     await one.session()
     clock.advance(300)
-    one.onyx.consolidating.look()
+    one.onyx.consolidating.check_due()
     await until(lambda: notes_of(one))
     assert "fiscal year" in memory_of(one)
     assert len(writer.asked) == 1
@@ -184,7 +184,7 @@ async def test_an_answer_of_nonsense_is_asked_for_again_and_then_changes_nothing
     assert lines_of_kind(one, key, "consolidation") == []
     await until(lambda: one.onyx.consolidating.next_due() == (RETRIES_S[0], key))
     clock.advance(RETRIES_S[0])
-    one.onyx.consolidating.look()
+    one.onyx.consolidating.check_due()
     await until(lambda: notes_of(one))
     assert "fiscal year" in memory_of(one)
     await one.close()
@@ -199,7 +199,7 @@ async def test_a_provider_that_stays_down_is_asked_less_and_less_and_at_last_not
     for rest_s in RETRIES_S:
         await until(lambda rest_s=rest_s: one.onyx.consolidating.next_due() == (rest_s, key))
         clock.advance(rest_s)
-        one.onyx.consolidating.look()
+        one.onyx.consolidating.check_due()
     await until(lambda: one.onyx.consolidating.next_due()[1] is None)
     assert len(writer.asked) == len(RETRIES_S) + 1
     assert lines_of_kind(one, key, "consolidation") == []
@@ -375,7 +375,7 @@ async def test_what_a_person_only_passed_on_gives_facts_and_no_orders(tmp_path):
     await until(lambda: notes_of(one))
     data = notes_of(one)[0]["data"]
     assert [done["content"] for done in data["done"]] == ["The project meets on Mondays"]
-    assert {refused["why"] for refused in data["refused"]} == {PASSED_ON}
+    assert {refused["why"] for refused in data["refused"]} == {QUOTED_ONLY}
     await one.close()
 
 
@@ -426,7 +426,7 @@ async def test_what_reads_the_whole_conversation_never_holds_up_the_others(tmp_p
 
         monkeypatch.setattr(consolidation, name, call)
 
-    for name in ("request_text", "said_by_a_person", "unfounded", "make_plan"):
+    for name in ("request_text", "grounded_in_user", "unfounded", "make_plan"):
         told_of(name)
     one = house(tmp_path, Writer(wants(APRIL, history="Agreed on the fiscal year that starts in April")))
     key = await one.session()
@@ -516,7 +516,7 @@ async def test_two_servers_on_one_home_do_not_do_the_same_twice(tmp_path):
 
 async def test_what_was_left_before_a_start_is_taken_up_by_one_server_alone(tmp_path, monkeypatch):
     """Each asks a model, perhaps a paid one: so many a day are meant for the home, not for each server on it."""
-    monkeypatch.setattr("onyx_jupyter.app.onyx.LOOK_S", 0.05)
+    monkeypatch.setattr("onyx_jupyter.app.onyx.OWNER_POLL_S", 0.05)
     before = house(tmp_path, Writer(), consolidation=False)
     key = await before.session()
     await before.run(key, SAID)

@@ -67,7 +67,7 @@ STEPS = {
     "between the file and its version": 'dying(KeptVersions, "wrote", file="MEMORY.md")',
     "behind the version": 'dying(KeptVersions, "wrote", file="MEMORY.md", after=True)',
     "between HISTORY.md and its version": 'dying(KeptVersions, "wrote", file="HISTORY.md")',
-    "before the note": 'dying(MemoryNotes, "tell")',
+    "before the note": 'dying(MemoryNotes, "complete")',
 }
 
 

@@ -83,7 +83,7 @@ async def test_no_fact_ends_that_was_not_shown(make_context: Callable[..., ToolC
     embeddings.embedder = FakeEmbedder(alike={"fond": "likes", "green": "tea"})  # it is back, between card and call
     with pytest.raises(ToolError, match="f1 “likes tea with milk” would end with it"):
         await tool.call(checked, told)
-    assert [fact.text for fact in await facts.all() if fact.is_true_still] == ["likes tea with milk"]
+    assert [fact.text for fact in await facts.all() if fact.is_current] == ["likes tea with milk"]
     assert (await tool.preview(checked, told)).must_ask
     assert "replaces f1" in (await tool.call(checked, told)).output
 
@@ -126,7 +126,7 @@ async def test_what_may_be_untrue_now_is_named_and_ends_with_a_second_call(told:
     assert changed == "Remembered as f2. It replaces f1 “The user lives in Oslo”, which was true until now."
     assert told.facts is not None
     assert [fact.text for fact in await told.facts.matching("f*")] == []
-    assert [(one.id, one.is_true_still) for one in await told.facts.all()] == [("f1", False), ("f2", True)]  # type: ignore[attr-defined]
+    assert [(one.id, one.is_current) for one in await told.facts.all()] == [("f1", False), ("f2", True)]  # type: ignore[attr-defined]
     assert (await ran(told, "remember", fact="The user likes jazz")) == "Remembered as f3."
 
 

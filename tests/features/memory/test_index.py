@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from onyx_jupyter.clock import SystemClock
-from onyx_jupyter.features.memory.index import BEING_READ, MemoryIndex
+from onyx_jupyter.features.memory.index import INDEXING, MemoryIndex
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.protocols import Found, SearchAnswer, SearchFilter
 from onyx_jupyter.retrieval.settings import SearchSettings
@@ -74,10 +74,10 @@ class Library:
                 return
             await until(lambda before=before: self.told > before)
 
-    async def in_step(self) -> None:
+    async def is_synced(self) -> None:
         self.index.start()
         await self.search("anything")
-        await until(lambda: self.index.state.in_step)
+        await until(lambda: self.index.state.is_synced)
 
     def _tell(self) -> None:
         self.told += 1
@@ -98,9 +98,9 @@ async def test_before_anything_is_indexed_words_are_found_and_then_meaning_too(t
         library.write("MEMORY.md", "# Memory\n\nAda drinks tea\n")
         first = await library.search("tea")
         assert [found.path for found in first.found] == ["MEMORY.md"]
-        assert first.note == BEING_READ
+        assert first.note == INDEXING
         assert await library.found("beverage") == []
-        await library.in_step()
+        await library.is_synced()
         assert await library.found("beverage") == ["MEMORY.md:1"]
         assert (await library.search("tea")).note is None
         assert (library.index.state.files, library.index.state.chunks) == (1, 1)
@@ -111,7 +111,7 @@ async def test_by_words_alone_no_more_is_found_than_a_search_gives(tmp_path: Pat
         for day in range(1, 21):
             library.write(f"memory/2026-01-{day:02}.md", f"Ada drank {day} cups of tea")
         first = await library.search("tea")
-        assert first.note == BEING_READ
+        assert first.note == INDEXING
         assert len(first.found) == SearchSettings().limit
 
 
@@ -119,7 +119,7 @@ async def test_an_edit_by_hand_is_found_and_what_was_deleted_is_not(tmp_path: Pa
     async with library_in(tmp_path) as library:
         library.write("MEMORY.md", "The telescope is blue")
         library.write("USER.md", "Ada owns a telescope")
-        await library.in_step()
+        await library.is_synced()
         await until(lambda: library.memories[0].kept.counts().keys() >= {"MEMORY.md", "USER.md"})
         (tmp_path / "main/MEMORY.md").write_text("The telescope is green")
         await library.once(lambda: said(library, "telescope", "green"))
@@ -132,7 +132,7 @@ async def test_an_edit_by_hand_is_found_and_what_was_deleted_is_not(tmp_path: Pa
 async def test_what_onyx_writes_is_found_at_once_and_kept_as_its_own(tmp_path: Path) -> None:
     async with library_in(tmp_path) as library:
         library.write("MEMORY.md", "Nothing yet")
-        await library.in_step()
+        await library.is_synced()
         await library.memories[0].write("- The telescope arrived", "MEMORY.md#Facts")
         await library.once(lambda: said(library, "telescope", "arrived"))
         authors = [version.author for version in await library.memories[0].versions("MEMORY.md")]
@@ -143,7 +143,7 @@ async def test_an_index_that_is_deleted_while_it_is_used_comes_back_by_itself(tm
     async with library_in(tmp_path) as library:
         for number in range(20):
             library.write(f"memory/2026-01-{number + 1:02}.md", f"Day {number}: the telescope saw star {number}")
-        await library.in_step()
+        await library.is_synced()
         before = (await library.search("which star did the telescope see")).found
         shutil.rmtree(tmp_path / "index")
         during = await library.search("telescope")
@@ -152,7 +152,7 @@ async def test_an_index_that_is_deleted_while_it_is_used_comes_back_by_itself(tm
         await library.index.close()
         shutil.rmtree(tmp_path / "index")
         library.index = library.opened()
-        await library.in_step()
+        await library.is_synced()
         assert (await library.search("which star did the telescope see")).found == before, "nor does a restart matter"
 
 
@@ -169,19 +169,19 @@ async def test_where_no_index_can_be_made_words_answer_and_say_why(tmp_path: Pat
         assert (tmp_path / "main/MEMORY.md").read_text() == "The telescope is blue"
         (tmp_path / "index").unlink()
         library.index.changed(tmp_path / "main/MEMORY.md", is_whole=True)
-        await until(lambda: library.index.state.in_step)
+        await until(lambda: library.index.state.is_synced)
         assert (await library.search("telescope")).note is None
 
 
 async def test_what_is_in_step_since_the_last_start_is_searched_before_it_is_known_who_embeds(tmp_path: Path) -> None:
     async with library_in(tmp_path) as library:
         library.write("MEMORY.md", "Ada drinks tea")
-        await library.in_step()
+        await library.is_synced()
         await library.index.close()
         known = library.embeddings.current
         library.embeddings.current = lambda: asyncio.Event().wait()  # type: ignore[method-assign,assignment]
         library.index = library.opened()
-        await library.in_step()
+        await library.is_synced()
         assert await library.found("tea") == ["MEMORY.md:1"]
         assert [path for _, path in await library.index.indexed()] == ["MEMORY.md"]
         library.embeddings.current = known  # type: ignore[method-assign]
@@ -196,14 +196,14 @@ async def test_an_agent_finds_its_own_and_the_shared_files_and_no_other_agent_s(
             for agent in ("ada", "bob"):
                 found = (await library.search("telescope", agent)).found
                 assert {(one.agent, one.path) for one in found} == {(agent, "MEMORY.md"), ("", "shared/all.md")}
-            await library.in_step()
+            await library.is_synced()
 
 
 async def test_two_servers_on_one_home_find_the_same(tmp_path: Path) -> None:
     async with library_in(tmp_path) as one, library_in(tmp_path) as other:
         for number in range(5):
             one.write(f"memory/2026-01-0{number + 1}.md", f"The telescope saw star {number}")
-        await asyncio.gather(one.in_step(), other.in_step())
+        await asyncio.gather(one.is_synced(), other.is_synced())
         assert await one.found("star 3") == await other.found("star 3")
         await one.memories[0].write("- Comet Halley", "MEMORY.md")
         await other.once(lambda: said(other, "comet", "Halley"))
@@ -219,4 +219,4 @@ async def gone(library: Library, query: str, path: str) -> bool:
 
 
 async def same(library: Library, query: str, before: Sequence[Found]) -> bool:
-    return library.index.state.in_step and list((await library.search(query)).found) == list(before)
+    return library.index.state.is_synced and list((await library.search(query)).found) == list(before)

@@ -11,7 +11,7 @@ from onyx_jupyter.config.schema import MemoryConfig
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.features.memory import consolidation_scheduler as consolidating
 from onyx_jupyter.features.memory.consolidation_scheduler import (
-    LEFT_BEHIND_A_DAY,
+    BACKLOG_PER_DAY,
     MAX_AGE_DAYS,
     RETRIES_S,
     ConsolidationScheduler,
@@ -77,7 +77,7 @@ class Looked:
     async def quiet(self) -> None:
         """What is due after the quiet is looked through."""
         self.clock.advance(MemoryConfig().consolidation_idle_ms / 1000)
-        self.consolidating.look()
+        self.consolidating.check_due()
 
 
 def left(clock: FakeClock, count: int, *, days: float = 1) -> list[ListedSession]:
@@ -99,8 +99,8 @@ async def test_all_that_was_left_is_looked_through_so_many_a_day_while_another_i
         if expected < 44:
             await until(lambda: looked.consolidating.next_due()[0] > DAY_S - 3_600)
             looked.clock.advance(DAY_S)
-            looked.consolidating.look()
-    assert LEFT_BEHIND_A_DAY == 20
+            looked.consolidating.check_due()
+    assert BACKLOG_PER_DAY == 20
     looked.consolidating.opened("another")
     await until(lambda: len(looked.keys) == 45)
     assert looked.keys[-1] == "s44"
@@ -118,21 +118,21 @@ async def test_a_start_anew_asks_for_no_more_than_are_left_of_the_day(
     await looked.quiet()
     await until(lambda: len(looked.keys) == today and looked.consolidating.next_due()[0] > DAY_S - 3_600)
     looked.clock.advance(DAY_S)
-    looked.consolidating.look()
-    await until(lambda: len(looked.keys) == min(today + LEFT_BEHIND_A_DAY, 25))
+    looked.consolidating.check_due()
+    await until(lambda: len(looked.keys) == min(today + BACKLOG_PER_DAY, 25))
     await looked.consolidating.close()
 
 
 async def test_one_in_which_its_person_speaks_again_has_not_to_wait_for_its_day(tmp_path: Path) -> None:
     looked = Looked(tmp_path, FakeClock())
-    looked.consolidating.start(left(looked.clock, LEFT_BEHIND_A_DAY + 2))
-    last = Empty(f"s{LEFT_BEHIND_A_DAY + 1}")
+    looked.consolidating.start(left(looked.clock, BACKLOG_PER_DAY + 2))
+    last = Empty(f"s{BACKLOG_PER_DAY + 1}")
     last.entries = tuple(turn("A"))
     looked.consolidating.touched(cast("SessionTranscript", last))
     await looked.quiet()
-    await until(lambda: len(looked.keys) == LEFT_BEHIND_A_DAY + 1)
+    await until(lambda: len(looked.keys) == BACKLOG_PER_DAY + 1)
     assert last.session_key in looked.keys
-    assert looked.consolidating.next_due() == (DAY_S - 600, f"s{LEFT_BEHIND_A_DAY}")
+    assert looked.consolidating.next_due() == (DAY_S - 600, f"s{BACKLOG_PER_DAY}")
     await looked.consolidating.close()
 
 
@@ -145,7 +145,7 @@ async def test_those_that_cannot_be_looked_through_keep_nobody_waiting(tmp_path:
     for number, rest_s in enumerate(RETRIES_S, start=1):
         await until(lambda rest_s=rest_s: looked.consolidating.next_due() == (rest_s, "s00"))
         looked.clock.advance(rest_s)
-        looked.consolidating.look()
+        looked.consolidating.check_due()
         await until(lambda number=number: len(looked.keys) == 20 + number)
     await until(lambda: looked.consolidating.next_due()[1] is None)
     await looked.consolidating.close()
@@ -212,7 +212,7 @@ async def test_a_clock_that_jumps_neither_hurries_nor_delays_and_nothing_is_lost
     await one.session()
     clock.jump = timedelta()
     clock.advance(600)
-    one.onyx.consolidating.look()
+    one.onyx.consolidating.check_due()
     await until(lambda: notes_of(one))
     assert [SAID in text and "close it in March" in text for text in writer.asked] == [True]
     assert memory_of(one) == MEMORY.replace("- Owns a boat\n", "- Owns a boat\n- The fiscal year starts in April\n")
@@ -233,7 +233,7 @@ async def test_a_disk_that_takes_nothing_leaves_the_memory_as_it_is_and_it_is_tr
         assert (memory_of(one), notes_of(one)) == (MEMORY, [])
     assert not list((one.home.root / "workspace").glob(".MEMORY.md.*"))
     clock.advance(RETRIES_S[0])
-    one.onyx.consolidating.look()
+    one.onyx.consolidating.check_due()
     await until(lambda: notes_of(one))
     assert memory_of(one).count("The fiscal year starts in April") == 1
     await one.close()

@@ -49,7 +49,7 @@ class OneKernel:
     async def restart(self, path: str) -> None:
         raise AssertionError("no tool here restarts")
 
-    async def is_one(self, path: str, other: str) -> bool:
+    async def is_same_kernel(self, path: str, other: str) -> bool:
         return False
 
 

@@ -34,7 +34,7 @@ async def test_after_the_time_to_answer_a_yes_comes_too_late(tmp_path):
     questions = house.onyx.skills.questions
     asked = await questions.ask("fresh", None, "kernel")
     clock.advance(1799)
-    assert await questions.look(asked.id) is not None
+    assert await questions.refresh(asked.id) is not None
     clock.advance(1)
     with pytest.raises(NotFound, match="no longer open"):
         await questions.answer(asked.id, (await fresh(house)).skill.digest, "user:ada")

@@ -35,14 +35,14 @@ class House:
             folder,
             lambda model: [own_file(model, server.url)],
             self.told.append,
-            self.let_go,
+            self.release,
             clock or SystemClock(),
             catalogue=rows,
             shared=shared,
             waits_s=(),
         )
 
-    async def let_go(self, path):
+    async def release(self, path):
         self.let_go_of.append(path)
         return path not in self.used
 

@@ -17,7 +17,7 @@ export class Grants extends LiveList {
   /** Drops the list: it is read again when the panel is next opened. */
   override close(): void {
     super.close();
-    this.overtake();
+    this.invalidatePending();
     this.forgetProblems();
     this._grants = null;
     this._revoked = null;

@@ -2,7 +2,7 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef } from 'react';
 
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import type { GrantInfo } from '../../protocol/wire';
 import { IconButton } from '../../shared/icon_button';
 import { RefusalNote } from '../../shared/refusal_note';
@@ -96,7 +96,9 @@ function GrantRow({ grant, disabled, revoke }: GrantRowProps): JSX.Element {
   const { trans } = useUi();
   const { summary, values } = partsOf(grant.what);
   const agent = grant.agentId === 'main' ? '' : trans.__('agent %1', grant.agentId);
-  const facts = [grant.tool, agent, trans.__('by %1', grant.by), ago(grant.createdAt)].filter(Boolean);
+  const facts = [grant.tool, agent, trans.__('by %1', grant.by), formatRelative(grant.createdAt)].filter(
+    Boolean
+  );
   return (
     <li className="onyx-Grant" data-onyx="grant" data-tool={grant.tool}>
       <div className="onyx-Grant-what">

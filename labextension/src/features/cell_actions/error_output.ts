@@ -11,7 +11,7 @@ const TRACEBACK_MIME = 'application/vnd.jupyter.stderr';
 /** Before the plain traceback, which every error output also carries. */
 const RANK = 105;
 /** Errors with nothing to fix: the cell was interrupted, or an Onyx magic already says what to do. */
-const NO_FAULT = new Set(['KeyboardInterrupt', 'MagicError']);
+const NOT_FIXABLE = new Set(['KeyboardInterrupt', 'MagicError']);
 
 export interface ErrorActions {
   explain: (output: HTMLElement) => void;
@@ -65,7 +65,7 @@ export class ErrorOutput extends Widget implements IRenderMime.IRenderer {
 
   renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     const error = model.data[ERROR_MIME] as { ename?: unknown } | undefined;
-    this._isFault = !NO_FAULT.has(String(error?.ename));
+    this._isFault = !NOT_FIXABLE.has(String(error?.ename));
     this._showRow();
     return this.traceback?.renderModel(model) ?? Promise.resolve();
   }

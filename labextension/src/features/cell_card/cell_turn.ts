@@ -76,7 +76,7 @@ export class CellTurn implements IDisposable {
     if (status === 'running' && isTrusted && sessionKey) {
       this._follow(sessionKey);
     } else {
-      this._leave();
+      this._unsubscribe();
     }
     this._changed.emit();
   }
@@ -97,7 +97,7 @@ export class CellTurn implements IDisposable {
   dispose(): void {
     if (!this._isDisposed) {
       this._isDisposed = true;
-      this._leave();
+      this._unsubscribe();
       Signal.clearData(this);
     }
   }
@@ -106,13 +106,13 @@ export class CellTurn implements IDisposable {
     if (this._session?.key === sessionKey) {
       return;
     }
-    this._leave();
+    this._unsubscribe();
     this._session = new Session(this.services, sessionKey);
     this._session.changed.connect(this._onChange, this);
     this.services.client.stateChanged.connect(this._onChange, this);
   }
 
-  private _leave(): void {
+  private _unsubscribe(): void {
     this._session?.dispose();
     this._session = null;
     this.services.client.stateChanged.disconnect(this._onChange, this);

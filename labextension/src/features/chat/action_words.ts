@@ -6,7 +6,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 export type ActionWords = readonly [doing: string, done: string];
 
 /** The words for a label's `action`, done to `count` things; null for one that this version does not know. */
-export function actionWords(action: string, count: number, trans: TranslationBundle): ActionWords | null {
+export function phrasesOf(action: string, count: number, trans: TranslationBundle): ActionWords | null {
   switch (action) {
     case 'run_command':
       return [trans.__("Run"), trans.__("Ran")];

@@ -45,10 +45,10 @@ export class Assistant implements IDisposable {
     return this._isDisposed;
   }
 
-  /** Asks again. `reread` makes the server read its configuration again. */
-  async refresh(reread = false): Promise<void> {
+  /** Asks again. `reload` makes the server read its configuration again. */
+  async refresh(reload = false): Promise<void> {
     try {
-      const { models } = await this.client.request('models.list', { refresh: reread }, 60_000);
+      const { models } = await this.client.request('models.list', { refresh: reload }, 60_000);
       const { agents } = await this.client.request('agents.list', {});
       const health = await this.client.request('health.check', {});
       this._models = models;

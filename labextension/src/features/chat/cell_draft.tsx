@@ -8,14 +8,14 @@ import { useUi } from '../../shared/ui_context';
 interface CellDraftProps {
   source: string;
   /** Whether it will need approval, as far as that is known. */
-  isAskedAbout: boolean;
+  isPending: boolean;
   /** Whether it had the keyboard focus when it was removed. */
   hadFocus: MutableRefObject<boolean>;
 }
 
 /** Screen readers announce that a cell is being written, not its text. */
 export const CellDraft = memo(function CellDraft(props: CellDraftProps): JSX.Element {
-  const { source, isAskedAbout, hadFocus } = props;
+  const { source, isPending, hadFocus } = props;
   const { trans } = useUi();
   const code = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -31,7 +31,7 @@ export const CellDraft = memo(function CellDraft(props: CellDraftProps): JSX.Ele
   }, [hadFocus]);
   return (
     <div
-      className={`onyx-Approval onyx-mod-draft${isAskedAbout ? ' onyx-mod-asks' : ''}`}
+      className={`onyx-Approval onyx-mod-draft${isPending ? ' onyx-mod-asks' : ''}`}
       data-onyx="cell-draft"
     >
       <div className="onyx-Approval-head">
@@ -39,7 +39,7 @@ export const CellDraft = memo(function CellDraft(props: CellDraftProps): JSX.Ele
           <span className="onyx-Approval-title" role="status">
             {trans.__('Writing a cell…')}
           </span>
-          {isAskedAbout && (
+          {isPending && (
             <span className="onyx-Draft-note">{trans.__('You can answer when it is complete.')}</span>
           )}
         </span>
@@ -48,7 +48,7 @@ export const CellDraft = memo(function CellDraft(props: CellDraftProps): JSX.Ele
       <div ref={code} className="onyx-Draft-code" aria-live="off">
         <DiffView before="" after={source} />
       </div>
-      {isAskedAbout && <AnswersToCome source={source} />}
+      {isPending && <AnswersToCome source={source} />}
     </div>
   );
 });

@@ -10,7 +10,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import type { ContextItem } from '../../protocol/wire';
 import { Composing } from '../composer/composing';
 import { ContextChips } from '../composer/chosen_context';
-import { asWishes } from '../composer/context_items';
+import { asContextItems } from '../composer/context_items';
 import { isRun, messagesOf } from './conversation';
 import type { Item, Run, WhenBusy } from './conversation';
 import { allowedMode, MODES } from '../composer/mode';
@@ -123,8 +123,8 @@ export class ChatModel extends AbstractChatModel {
   }
 
   /** The user has focused the empty input, and no answer is in progress. */
-  awaitText(): void {
-    this._composing.awaited();
+  expectInput(): void {
+    this._composing.onInputExpected();
   }
 
   override sendMessage(message: INewMessage): void {
@@ -164,7 +164,7 @@ export class ChatModel extends AbstractChatModel {
     const last = messagesOf(this._session.items).at(-1);
     if (last) {
       this.input.value = last.text;
-      asWishes(last.context)
+      asContextItems(last.context)
         .filter(item => item.type !== 'notebook')
         .forEach(item => this.chips.add(item));
     }

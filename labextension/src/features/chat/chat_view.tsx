@@ -19,7 +19,7 @@ import type { Assistant } from './assistant';
 import { notebookItem } from './chat_model';
 import type { ChatModel } from './chat_model';
 import { cellRequest, cellRequestMode } from '../cell_actions/cell_requests';
-import { asWish } from '../composer/context_items';
+import { asContextItem } from '../composer/context_items';
 import { totalUsage, waitingCalls } from './conversation';
 import type { Run, UserMessage, WhenBusy } from './conversation';
 import type { Grants } from '../approvals/grants';
@@ -28,7 +28,7 @@ import type { MentionSources } from '../composer/mentions';
 import type { NotebookFront } from '../notebooks/notebook_front';
 import type { ApprovalScope, Session } from './session';
 import { MemoryActions } from '../memory/memory_actions';
-import { whyNobody } from './no_model';
+import { noModelReason } from './no_model';
 import { openTurn } from '../sessions/open_turn';
 import type { ProjectInstructions } from '../project/project_instructions';
 import type { SessionList } from '../sessions/session_list';
@@ -192,8 +192,8 @@ function Messages(props: PartProps): JSX.Element {
       />
     );
   }
-  const why = whyNobody(assistant, localModels, chat.chosenModel, ui.trans);
-  const ways = why === null ? null : <WaysWithoutModel {...props} />;
+  const why = noModelReason(assistant, localModels, chat.chosenModel, ui.trans);
+  const actions = why === null ? null : <WaysWithoutModel {...props} />;
   if (session.items.length === 0 && session.phase !== 'loading') {
     const model = chat.chosenModel ?? assistant.agent?.model ?? null;
     return (
@@ -202,7 +202,7 @@ function Messages(props: PartProps): JSX.Element {
           {...{ chat, front, trans: ui.trans }}
           model={model}
           isLocal={model?.startsWith('local/') ?? false}
-          nobody={why === null ? null : { line: why, ways }}
+          noModel={why === null ? null : { line: why, actions }}
           offer={model?.startsWith('local/') && <OfferedModel {...props} />}
           notebook={front.path}
           ask={text => chat.sendMessage({ body: text })}
@@ -217,7 +217,7 @@ function Messages(props: PartProps): JSX.Element {
       items={session.items}
       online={client.state === 'open'}
       retry={retry}
-      ways={ways}
+      actions={actions}
       approve={approve}
       deny={deny}
       answer={answer}
@@ -337,7 +337,7 @@ function Input({ chat, session, assistant, client, front, view, mentions }: Part
       sendAfter={() => send('followup')}
       stop={() => void session.abort().catch(() => undefined)}
       editLast={() => chat.editLast()}
-      awaitText={() => chat.awaitText()}
+      expectInput={() => chat.expectInput()}
       answerWaiting={() => view.focusApproval()}
       running={session.isRunning}
       online={client.state === 'open'}
@@ -375,7 +375,11 @@ async function preview(
   model: string | null
 ): Promise<SentItem | null> {
   try {
-    const { items } = await client.request('context.preview', { items: [asWish(item)], sessionKey, model });
+    const { items } = await client.request('context.preview', {
+      items: [asContextItem(item)],
+      sessionKey,
+      model
+    });
     return items[0];
   } catch {
     return null;

@@ -3,7 +3,7 @@ import { closeIcon, checkIcon, copyIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
 import type { Component } from '../../protocol/wire';
-import { useMoment } from '../../shared/hooks';
+import { useTemporaryFlag } from '../../shared/hooks';
 import { IconButton } from '../../shared/icon_button';
 import { useUi } from '../../shared/ui_context';
 
@@ -109,7 +109,7 @@ export function ConnectPanel({ config, model, check, close }: ConnectPanelProps)
 
 function Copyable({ text, label }: { text: string; label: string }): JSX.Element {
   const { trans, copy } = useUi();
-  const [copied, mark] = useMoment();
+  const [copied, mark] = useTemporaryFlag();
   return (
     <div className="onyx-Copyable">
       <pre className="onyx-Source" tabIndex={0} aria-label={label}>

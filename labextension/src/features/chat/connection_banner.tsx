@@ -10,7 +10,7 @@ import type { SocketClient } from '../../protocol/socket_client';
 export type ReachabilityCheck = () => Promise<Reachability>;
 
 /** A short loss, such as a server restart, is not worth mentioning. */
-const PATIENCE_MS = 700;
+const TIMEOUT_MS = 700;
 
 interface ConnectionBannerProps {
   client: SocketClient;
@@ -21,7 +21,7 @@ export function ConnectionBanner({ client, check }: ConnectionBannerProps): JSX.
   const { trans } = useUi();
   useSignals(client.stateChanged);
   const isOpen = client.state === 'open';
-  const reason = useReason(isOpen, check);
+  const reason = useReachability(isOpen, check);
   if (isOpen || reason === null) {
     return null;
   }
@@ -42,7 +42,7 @@ export function ConnectionBanner({ client, check }: ConnectionBannerProps): JSX.
   );
 }
 
-function useReason(isOpen: boolean, check: ReachabilityCheck): Reachability | null {
+function useReachability(isOpen: boolean, check: ReachabilityCheck): Reachability | null {
   const [reason, setReason] = useState<Reachability | null>(null);
   useEffect(() => {
     if (isOpen) {
@@ -50,7 +50,7 @@ function useReason(isOpen: boolean, check: ReachabilityCheck): Reachability | nu
     }
     let isCurrent = true;
     const look = () => void check().then(found => isCurrent && setReason(found));
-    const first = setTimeout(look, PATIENCE_MS);
+    const first = setTimeout(look, TIMEOUT_MS);
     const again = setInterval(look, 5000);
     return () => {
       isCurrent = false;

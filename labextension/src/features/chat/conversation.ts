@@ -129,7 +129,7 @@ export const isRun = (item: Item): item is Run => item.kind === 'run';
 export const isActive = (item: Item): boolean => isRun(item) && item.status === 'running';
 
 /** Whether the run answers this message; a message that joined the run doesn't count. */
-export function asksFor(item: Item, runId: string): item is UserMessage {
+export function isRequestOf(item: Item, runId: string): item is UserMessage {
   return item.kind === 'user' && item.runId === runId && !item.steers;
 }
 
@@ -151,7 +151,7 @@ export function replaceItem(items: Conversation, key: string, change: (item: Ite
 
 /** Puts a run where it belongs: after the message that asked for it, else at the end. */
 export function placeRun(items: Conversation, run: Run): Conversation {
-  const asked = items.findIndex(item => asksFor(item, run.runId));
+  const asked = items.findIndex(item => isRequestOf(item, run.runId));
   const at = asked < 0 ? items.length : asked + 1;
   return [...items.slice(0, at), run, ...items.slice(at)];
 }

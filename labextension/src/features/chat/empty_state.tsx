@@ -10,7 +10,7 @@ interface EmptyStateProps {
   model: string | null;
   isLocal: boolean;
   /** Set if no model can answer: one line on what still works, and the buttons for it. */
-  nobody: { line: string; ways: ReactNode } | null;
+  noModel: { line: string; actions: ReactNode } | null;
   /** A better model for this machine, if one can be downloaded. */
   offer?: ReactNode;
   notebook: string | null;
@@ -21,7 +21,7 @@ interface EmptyStateProps {
 }
 
 export function EmptyState(props: EmptyStateProps): JSX.Element {
-  const { model, isLocal, nobody, offer, notebook, fix, ask, connectModel } = props;
+  const { model, isLocal, noModel, offer, notebook, fix, ask, connectModel } = props;
   const { trans } = useUi();
   const name = notebook ? fileName(notebook) : '';
   const asking = (text: string) => ({ text, send: () => ask(text) });
@@ -36,17 +36,17 @@ export function EmptyState(props: EmptyStateProps): JSX.Element {
         asking(trans.__('List the files in this folder')),
         asking(trans.__('Remember that I like short answers'))
       ];
-  if (nobody) {
+  if (noModel) {
     return (
       <div className="onyx-Empty" data-onyx="empty">
-        <p data-onyx="no-model">{nobody.line}</p>
-        {nobody.ways}
+        <p data-onyx="no-model">{noModel.line}</p>
+        {noModel.actions}
       </div>
     );
   }
   return (
     <div className="onyx-Empty" data-onyx="empty">
-      <p>{whoAnswers(model, isLocal, trans)}</p>
+      <p>{modelLine(model, isLocal, trans)}</p>
       {offer}
       <ul className="onyx-Empty-tries">
         {suggestions.map(({ text, send }) => (
@@ -64,7 +64,7 @@ export function EmptyState(props: EmptyStateProps): JSX.Element {
   );
 }
 
-function whoAnswers(model: string | null, isLocal: boolean, trans: TranslationBundle): string {
+function modelLine(model: string | null, isLocal: boolean, trans: TranslationBundle): string {
   if (model === null) {
     return trans.__('Looking for a model…');
   }

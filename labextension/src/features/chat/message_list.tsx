@@ -3,7 +3,7 @@ import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 
 import type { ReactNode } from 'react';
 
 import { asksAboutCells } from '../approvals/cell_questions';
-import { asksFor, findRun, isActive, isRun } from './conversation';
+import { isRequestOf, findRun, isActive, isRun } from './conversation';
 import type { Conversation, Run, UserMessage } from './conversation';
 import type { TurnState } from '../review/turn_changes';
 import type { TurnRequest } from './view_state';
@@ -23,7 +23,7 @@ interface MessageListProps extends ApprovalActions, QuestionActions, UserMessage
   online: boolean;
   retry: (run: Run) => void;
   /** What can be done if no model can answer now. */
-  ways?: ReactNode;
+  actions?: ReactNode;
   /** What runs did to notebooks. */
   turns: ReadonlyMap<string, TurnState>;
   turnActions: TurnActions;
@@ -35,10 +35,10 @@ interface MessageListProps extends ApprovalActions, QuestionActions, UserMessage
 
 export const MessageList = memo(function MessageList(props: MessageListProps): JSX.Element {
   const { items, online, retry, approve, deny, answer, resend, withdraw, approvalFocusRequest } = props;
-  const { turns, turnActions, ways, turnRequest = null } = props;
+  const { turns, turnActions, actions, turnRequest = null } = props;
   const { trans } = useUi();
-  const { scroller, content, isAtEnd, toEnd, leaveEnd } = useFollow(items);
-  useTurnRequest(turnRequest, items, content, leaveEnd);
+  const { scroller, content, isAtEnd, toEnd, stopFollowing } = useFollow(items);
+  useTurnRequest(turnRequest, items, content, stopFollowing);
   useEffect(() => {
     if (approvalFocusRequest > 0) {
       scroller.current?.querySelector<HTMLElement>('[data-onyx=approval], [data-onyx=question]')?.focus();
@@ -67,7 +67,7 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
                 asksForCells={asksAboutCells(items, item)}
                 canRetry={item === lastRun && !running}
                 retry={retry}
-                ways={item === lastRun && !running ? ways : undefined}
+                actions={item === lastRun && !running ? actions : undefined}
                 changes={turns.get(item.runId)}
                 turnActions={turnActions}
                 approve={approve}
@@ -78,7 +78,7 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
               <UserMessageView
                 key={item.key}
                 message={item}
-                waits={waitsFor(item, items, running)}
+                waits={waitStateOf(item, items, running)}
                 resend={resend}
                 withdraw={withdraw}
               />
@@ -96,11 +96,11 @@ export const MessageList = memo(function MessageList(props: MessageListProps): J
 });
 
 function askedBy({ runId }: Run, items: Conversation): UserMessage | undefined {
-  return items.find((item): item is UserMessage => asksFor(item, runId));
+  return items.find((item): item is UserMessage => isRequestOf(item, runId));
 }
 
 /** What a message waits for once the server has it; null if the model has read it. */
-function waitsFor(message: UserMessage, items: Conversation, running: boolean): Waits | null {
+function waitStateOf(message: UserMessage, items: Conversation, running: boolean): Waits | null {
   if (message.delivery !== 'sent' || message.runId === undefined) {
     return null;
   }
@@ -116,23 +116,23 @@ function waitsFor(message: UserMessage, items: Conversation, running: boolean): 
 }
 
 /** The requests already handled: coming back to a conversation doesn't repeat them. */
-const met = new WeakSet<TurnRequest>();
+const handledRequests = new WeakSet<TurnRequest>();
 
 /** Scrolls to a turn as soon as it exists, highlights it for a moment, and focuses it. */
 function useTurnRequest(
   request: TurnRequest | null,
   items: Conversation,
   content: React.RefObject<HTMLDivElement>,
-  leaveEnd: () => void
+  stopFollowing: () => void
 ): void {
   useEffect(() => {
-    if (!request || met.has(request)) {
+    if (!request || handledRequests.has(request)) {
       return;
     }
     const turn = content.current?.querySelector<HTMLElement>(`[data-entry="${CSS.escape(request.entryId)}"]`);
     if (turn) {
-      met.add(request);
-      leaveEnd();
+      handledRequests.add(request);
+      stopFollowing();
       turn.tabIndex = -1;
       turn.focus({ preventScroll: true });
       turn.scrollIntoView({ block: 'center' });
@@ -141,7 +141,7 @@ function useTurnRequest(
       turn.classList.add('onyx-mod-found');
       turn.addEventListener('animationend', () => turn.classList.remove('onyx-mod-found'), { once: true });
     }
-  }, [request, items, content, leaveEnd]);
+  }, [request, items, content, stopFollowing]);
 }
 
 /** Keeps the end in view while the reader is there; sending a message always scrolls there. */
@@ -193,8 +193,8 @@ function useFollow(items: Conversation) {
       toEnd();
     }
   }, [lastSent, toEnd]);
-  const leaveEnd = useCallback(() => {
+  const stopFollowing = useCallback(() => {
     following.current = false;
   }, []);
-  return { scroller, content, isAtEnd, toEnd, leaveEnd };
+  return { scroller, content, isAtEnd, toEnd, stopFollowing };
 }

@@ -9,7 +9,7 @@ import { modelName } from '../composer/model_name';
  * Why the `chosen` model (null for the agent's own) cannot answer, in one line with what to do; null if it
  * may be able to. Problems of a provider only show when it is asked.
  */
-export function whyNobody(
+export function noModelReason(
   assistant: Pick<Assistant, 'agent' | 'component'>,
   localModels: Pick<LocalModels, 'models'>,
   chosen: string | null,

@@ -1,7 +1,7 @@
 /** Delivers messages to the server: in order, each exactly once, even if the connection comes and goes. */
 import { ConnectionLost, RequestError, RequestTimeout } from '../../protocol/frames';
 import type { SocketClient } from '../../protocol/socket_client';
-import { asWishes } from '../composer/context_items';
+import { asContextItems } from '../composer/context_items';
 import type { ContextOf } from '../composer/context_items';
 import { isRun, messagesOf } from './conversation';
 import type { Conversation, UserMessage } from './conversation';
@@ -54,22 +54,22 @@ export class Outbox {
         if (this.host.isOver() || this.client.state !== 'open') {
           return;
         }
-        const message = this._now(item.key);
+        const message = this._messageOf(item.key);
         if (message?.delivery === 'waiting' || message?.delivery === 'sending') {
-          await this._bring(message);
+          await this._deliver(message);
         }
       }
     });
   }
 
-  private async _bring(message: UserMessage): Promise<void> {
+  private async _deliver(message: UserMessage): Promise<void> {
     try {
       const sessionKey = await this.host.sessionKey(this._models.get(message.key) ?? null);
-      const before = this._unsure.get(message.key);
+      const before = this._undelivered.get(message.key);
       const arrived =
         (before && (await this._find(sessionKey, message, before))) ??
         (await this._send(sessionKey, message));
-      this._unsure.delete(message.key);
+      this._undelivered.delete(message.key);
       this.host.arrived(message.key, arrived);
     } catch (error) {
       this._onUndelivered(message, error);
@@ -79,7 +79,7 @@ export class Outbox {
   private async _send(sessionKey: string, message: UserMessage): Promise<Arrived> {
     this.host.update(message.key, { delivery: 'sending' });
     this._known.set(message.key, knownNames(this.host.items()));
-    const context = asWishes(message.context);
+    const context = asContextItems(message.context);
     const sent = await this.client.request('chat.send', {
       sessionKey,
       message: message.text,
@@ -112,7 +112,7 @@ export class Outbox {
   }
 
   private _onUndelivered(message: UserMessage, error: unknown): void {
-    if (this._now(message.key)?.delivery === 'sent') {
+    if (this._messageOf(message.key)?.delivery === 'sent') {
       // An event reported it before its answer got lost.
       return;
     }
@@ -125,12 +125,12 @@ export class Outbox {
     }
     const known = this._known.get(message.key);
     if (known && (error instanceof RequestTimeout || (error instanceof ConnectionLost && error.sent))) {
-      this._unsure.set(message.key, this._unsure.get(message.key) ?? known);
+      this._undelivered.set(message.key, this._undelivered.get(message.key) ?? known);
     }
     this.host.update(message.key, { delivery: 'waiting' });
   }
 
-  private _now(key: string): UserMessage | undefined {
+  private _messageOf(key: string): UserMessage | undefined {
     const item = this.host.items().find(one => one.key === key);
     return item && !isRun(item) ? item : undefined;
   }
@@ -140,7 +140,7 @@ export class Outbox {
   /** What was known of the session when a message was sent, by its key. */
   private readonly _known = new Map<string, ReadonlySet<string>>();
   /** Messages that may have arrived, with what was known before. */
-  private readonly _unsure = new Map<string, ReadonlySet<string>>();
+  private readonly _undelivered = new Map<string, ReadonlySet<string>>();
 }
 
 /** The ids of everything shown: message entries, and runs. */

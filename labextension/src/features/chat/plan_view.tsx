@@ -52,7 +52,7 @@ function Step({ step }: { step: PlanStep }): JSX.Element {
   const { trans } = useUi();
   return (
     <li className="onyx-Plan-step" data-onyx="plan-step" data-status={step.status}>
-      <span className="onyx-Plan-mark" role="img" aria-label={wordFor(step, trans)}>
+      <span className="onyx-Plan-mark" role="img" aria-label={statusLabel(step, trans)}>
         {step.status === 'done' && <checkIcon.react tag="span" className="onyx-Icon" />}
         {step.status === 'doing' && <span className="onyx-Plan-dot" />}
       </span>
@@ -61,7 +61,7 @@ function Step({ step }: { step: PlanStep }): JSX.Element {
   );
 }
 
-function wordFor(step: PlanStep, trans: TranslationBundle): string {
+function statusLabel(step: PlanStep, trans: TranslationBundle): string {
   switch (step.status) {
     case 'pending':
       return trans.__('to do');

@@ -168,7 +168,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     launcher?.add({ command: Command.newSession, args: { isLauncher: true }, rank: 1 });
     restorer?.add(sidebar, sidebar.id);
     app.shell.add(sidebar, 'right', { rank: 100, type: 'Onyx' });
-    void labShell?.restored.then(layout => openOnFirstSight(layout, sidebar.id, labShell));
+    void labShell?.restored.then(layout => openOnFirstVisit(layout, sidebar.id, labShell));
     const reveal = ({ focusInput = false } = {}) => {
       activate();
       if (focusInput) {
@@ -197,7 +197,7 @@ async function showCell(
   trans: TranslationBundle
 ): Promise<void> {
   const show = (cellId?: string) => app.commands.execute(SHOW_CELL, { path, cellId });
-  const tell = (words: string) => Notification.info(words, { autoClose: 4000 });
+  const notify = (words: string) => Notification.info(words, { autoClose: 4000 });
   try {
     if (typeof cell === 'string') {
       await show(cell);
@@ -208,20 +208,20 @@ async function showCell(
     if (cell <= cells.length) {
       await show(cells[cell - 1].getId());
     } else {
-      tell(trans.__('%1 has no cell %2.', path, cell));
+      notify(trans.__('%1 has no cell %2.', path, cell));
     }
   } catch (error) {
     const code = error instanceof ActionError ? error.code : null;
     if (code === 'no_cell') {
-      tell(trans.__('%1 no longer has this cell.', path));
+      notify(trans.__('%1 no longer has this cell.', path));
     } else if (code !== 'not_open') {
-      tell(trans.__('%1 could not be shown. It may have been renamed or removed.', path));
+      notify(trans.__('%1 could not be shown. It may have been renamed or removed.', path));
     }
   }
 }
 
 /** Opens the chat the first time a user opens JupyterLab; afterwards their own layout counts. */
-function openOnFirstSight(layout: ILabShell.ILayout, id: string, shell: ILabShell): void {
+function openOnFirstVisit(layout: ILabShell.ILayout, id: string, shell: ILabShell): void {
   if (layout.fresh) {
     shell.activateById(id);
   }

@@ -90,7 +90,7 @@ export function appendText(items: Conversation, runId: string, text: string): Co
 
 /** A continued thought stays one thought, even if a note comes in between. */
 function think(run: Run, { text, seconds, wasSaid }: ChatThoughtData): Run {
-  const parts = wasSaid ? withoutLastWords(run.parts, text) : [...run.parts];
+  const parts = wasSaid ? withoutTrailingText(run.parts, text) : [...run.parts];
   const open = parts.filter(part => part.kind !== 'note').at(-1);
   const words = wasSaid ? text.trim() : text;
   if (open?.kind === 'thought' && open.seconds === undefined) {
@@ -105,7 +105,7 @@ function think(run: Run, { text, seconds, wasSaid }: ChatThoughtData): Run {
 }
 
 /** Removes words from the answer that turned out to be thought. */
-function withoutLastWords(parts: readonly Part[], words: string): Part[] {
+function withoutTrailingText(parts: readonly Part[], words: string): Part[] {
   const last = parts[parts.length - 1];
   if (last?.kind !== 'text' || !last.text.endsWith(words)) {
     return [...parts];

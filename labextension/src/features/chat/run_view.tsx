@@ -36,7 +36,7 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
   canRetry: boolean;
   retry: (run: Run) => void;
   /** What can be done below a failure if no model can answer now. */
-  ways?: ReactNode;
+  actions?: ReactNode;
   /** Whether the parent component shows the plan. */
   isPlanElsewhere?: boolean;
   /** What it did to notebooks, if known, and what can be done about it here. */
@@ -45,7 +45,7 @@ interface RunViewProps extends ApprovalActions, QuestionActions {
 }
 
 export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
-  const { run, online, canRetry, retry, ways, approve, deny, answer, changes, turnActions } = props;
+  const { run, online, canRetry, retry, actions, approve, deny, answer, changes, turnActions } = props;
   const { isPlanElsewhere = false, asksForCells = true } = props;
   const { trans } = useUi();
   const draftHadFocus = useRef(false);
@@ -66,7 +66,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
       </h3>
       {run.parts.map((part, index) =>
         part.kind === 'said' ? (
-          <Joined key={part.key} message={part.message} goesOn={goesOn(run, index)} />
+          <Joined key={part.key} message={part.message} isContinued={isContinued(run, index)} />
         ) : isPlanPart(part) ? (
           plan && index === planAt && <PlanView key="plan" plan={plan} />
         ) : (
@@ -84,8 +84,8 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
           />
         )
       )}
-      {!!run.draft && <CellDraft source={run.draft} isAskedAbout={asksForCells} hadFocus={draftHadFocus} />}
-      <RunState run={run} canRetry={canRetry} retry={retry} ways={ways} />
+      {!!run.draft && <CellDraft source={run.draft} isPending={asksForCells} hadFocus={draftHadFocus} />}
+      <RunState run={run} canRetry={canRetry} retry={retry} actions={actions} />
       {changes && turnActions && run.status !== 'running' && (
         <TurnFooter state={changes} online={online} {...turnActions} />
       )}
@@ -94,7 +94,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
 });
 
 /** What the user said during the run, in its place; the speaker below it is named again. */
-function Joined({ message, goesOn }: { message: UserMessage; goesOn: boolean }): JSX.Element {
+function Joined({ message, isContinued }: { message: UserMessage; isContinued: boolean }): JSX.Element {
   const { trans } = useUi();
   return (
     <>
@@ -106,13 +106,13 @@ function Joined({ message, goesOn }: { message: UserMessage; goesOn: boolean }):
       >
         <MessageBody message={message} />
       </div>
-      {goesOn && <h3 className="onyx-Message-who">{trans.__('Onyx')}</h3>}
+      {isContinued && <h3 className="onyx-Message-who">{trans.__('Onyx')}</h3>}
     </>
   );
 }
 
 /** Whether Onyx itself says or does something right below this part. */
-function goesOn(run: Run, index: number): boolean {
+function isContinued(run: Run, index: number): boolean {
   const next = run.parts[index + 1];
   return next ? next.kind !== 'said' : run.status !== 'final';
 }
@@ -201,8 +201,8 @@ function RunState({
   run,
   canRetry,
   retry,
-  ways
-}: Pick<RunViewProps, 'run' | 'canRetry' | 'retry' | 'ways'>): JSX.Element | null {
+  actions
+}: Pick<RunViewProps, 'run' | 'canRetry' | 'retry' | 'actions'>): JSX.Element | null {
   const { trans } = useUi();
   const onRetry = canRetry ? () => retry(run) : undefined;
   switch (run.status) {
@@ -213,7 +213,7 @@ function RunState({
         <ProblemView
           problem={run.problem ?? { code: '', message: trans.__('The answer failed.') }}
           retry={onRetry}
-          ways={ways}
+          actions={actions}
         />
       );
     case 'interrupted': {
@@ -251,10 +251,10 @@ function Working({ run }: { run: Run }): JSX.Element | null {
 interface ProblemViewProps {
   problem: Problem;
   retry?: () => void;
-  ways?: ReactNode;
+  actions?: ReactNode;
 }
 
-function ProblemView({ problem, retry, ways }: ProblemViewProps): JSX.Element {
+function ProblemView({ problem, retry, actions }: ProblemViewProps): JSX.Element {
   const { trans } = useUi();
   const isNoModel = problem.code === NO_MODEL;
   return (
@@ -266,7 +266,7 @@ function ProblemView({ problem, retry, ways }: ProblemViewProps): JSX.Element {
     >
       <span>{problem.message}</span>
       {problem.hint && <span className="onyx-Problem-hint">{problem.hint}</span>}
-      {ways}
+      {actions}
       {retry && (
         <span className="onyx-Problem-actions">
           <button type="button" className="onyx-Link" data-onyx="retry" onClick={retry}>

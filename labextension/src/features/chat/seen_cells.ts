@@ -7,7 +7,7 @@ export class SeenCells {
     return this._ids;
   }
 
-  learn(number: number, cellId: string): void {
+  setNumber(number: number, cellId: string): void {
     this._ids[number - 1] = cellId;
   }
 
@@ -18,7 +18,7 @@ export class SeenCells {
     }
     this._isWhole ||= total !== undefined;
     for (const { number, id } of cells) {
-      this.learn(number, id);
+      this.setNumber(number, id);
     }
     if (inserted) {
       this._insert(inserted);

@@ -10,7 +10,16 @@ import type { EventFrame } from '../../protocol/frames';
 import type { SessionEvent, SessionEvents } from '../../protocol/session_events';
 import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
 import type { ContextItem, Entry, SessionInfo } from '../../protocol/wire';
-import { asksFor, findRun, isActive, isRun, messagesOf, newRun, placeRun, replaceItem } from './conversation';
+import {
+  isRequestOf,
+  findRun,
+  isActive,
+  isRun,
+  messagesOf,
+  newRun,
+  placeRun,
+  replaceItem
+} from './conversation';
 import type { Conversation, Item, Problem, Run, UserMessage, WhenBusy } from './conversation';
 import { STANDARD_MODE } from '../composer/mode';
 import type { Mode } from '../composer/mode';
@@ -18,7 +27,7 @@ import { Outbox } from './outbox';
 import type { Arrived } from './outbox';
 import { appendText, applyEvent, noteScope } from './run_events';
 import type { Acting } from '../composer/tool_mode';
-import { endAbandoned, fromEntries } from './transcript';
+import { endInterruptedRuns, fromEntries } from './transcript';
 
 export interface SessionServices {
   client: SocketClient;
@@ -109,10 +118,10 @@ export class Session implements IDisposable {
       return;
     }
     const { client, events } = this.services;
-    this._isBehind = true;
+    this._isStale = true;
     this._newestSeq = 0;
-    const early: EventFrame[] = (this._early = []);
-    const isCurrent = () => !this._isDisposed && this._early === early;
+    const early: EventFrame[] = (this._bufferedFrames = []);
+    const isCurrent = () => !this._isDisposed && this._bufferedFrames === early;
     try {
       await events.follow(sessionKey);
       const { session, messages } = await client.request('sessions.get', { sessionKey });
@@ -130,13 +139,13 @@ export class Session implements IDisposable {
         this._apply({ event: 'chat.question', data: question });
       }
       this._phase = 'ready';
-      this._isBehind = false;
+      this._isStale = false;
       this._problem = null;
     } catch (error) {
       if (!isCurrent()) {
         return;
       }
-      this._early = null;
+      this._bufferedFrames = null;
       this._phase = error instanceof RequestError ? 'failed' : this._phase;
       this._problem =
         error instanceof RequestError
@@ -173,7 +182,7 @@ export class Session implements IDisposable {
 
   /** Sends the message of a failed run again. */
   retry(run: Run, model?: string, toolMode?: Acting): void {
-    const asked = this._items.find(item => asksFor(item, run.runId));
+    const asked = this._items.find(item => isRequestOf(item, run.runId));
     if (asked?.kind === 'user') {
       this.send(asked.text, asked.context, model, undefined, asked.mode, toolMode);
     }
@@ -227,9 +236,9 @@ export class Session implements IDisposable {
     );
     const undelivered = this._items.filter(item => item.kind === 'user' && item.delivery !== 'sent');
     const running = info.activity === 'running' || info.activity === 'waiting';
-    const stored = endAbandoned(fromEntries(entries, replayed), runId => running || waiting.has(runId));
+    const stored = endInterruptedRuns(fromEntries(entries, replayed), runId => running || waiting.has(runId));
     this._info = info;
-    this._early = null;
+    this._bufferedFrames = null;
     this._text.clear();
     this._items = [...stored, ...undelivered];
     early.forEach(frame => this._apply(frame));
@@ -240,8 +249,8 @@ export class Session implements IDisposable {
     if (sessionKey !== this._key || !this._isNew(frame)) {
       return;
     }
-    if (this._early) {
-      this._early.push(frame);
+    if (this._bufferedFrames) {
+      this._bufferedFrames.push(frame);
       return;
     }
     if (STREAMED.has(frame.event)) {
@@ -302,7 +311,7 @@ export class Session implements IDisposable {
 
   /** A run that another tab started: finds the message behind it. */
   private async _adopt(runId: string): Promise<void> {
-    const knows = () => this._items.some(item => asksFor(item, runId));
+    const knows = () => this._items.some(item => isRequestOf(item, runId));
     await this._outbox.delivered;
     if (knows() || this._key === null) {
       return;
@@ -312,7 +321,7 @@ export class Session implements IDisposable {
         sessionKey: this._key,
         limit: 50
       });
-      const asked = fromEntries(messages).find(item => asksFor(item, runId));
+      const asked = fromEntries(messages).find(item => isRequestOf(item, runId));
       const run = findRun(this._items, runId);
       if (asked && run && !knows() && !this._isDisposed) {
         this._items = this._items.flatMap(item => (item === run ? [asked, run] : [item]));
@@ -333,7 +342,7 @@ export class Session implements IDisposable {
     if (state !== 'open') {
       return;
     }
-    if (this._key !== null && (this._phase !== 'ready' || this._isBehind)) {
+    if (this._key !== null && (this._phase !== 'ready' || this._isStale)) {
       void this.reload();
     }
     this._outbox.deliver();
@@ -344,7 +353,7 @@ export class Session implements IDisposable {
     const isShown = messagesOf(this._items).some(
       message =>
         message.key !== key &&
-        (id === undefined ? false : message.id === id || (!steers && asksFor(message, runId)))
+        (id === undefined ? false : message.id === id || (!steers && isRequestOf(message, runId)))
     );
     if (isShown) {
       this._remove(key);
@@ -390,14 +399,14 @@ export class Session implements IDisposable {
   private _key: string | null;
   private _phase: Phase = 'new';
   /** A reading was started and has not succeeded since. */
-  private _isBehind = false;
+  private _isStale = false;
   private _problem: Problem | null = null;
   private _info: SessionInfo | null = null;
   private _items: Conversation = [];
   private _lastLocal = 0;
   private _isDisposed = false;
   /** Events that arrive while the session is being read; null afterwards. */
-  private _early: EventFrame[] | null = null;
+  private _bufferedFrames: EventFrame[] | null = null;
   private _newestSeq = 0;
   private _cancelFrame: (() => void) | null = null;
   private readonly _text = new Map<string, string>();

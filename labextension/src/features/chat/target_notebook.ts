@@ -10,7 +10,7 @@ export interface TargetNotebook {
   cellIds: readonly (string | undefined)[];
 }
 
-const LOOKS = /^(notebook_(outline|read|find)|kernel_(variables|inspect))$/;
+const READ_TOOLS = /^(notebook_(outline|read|find)|kernel_(variables|inspect))$/;
 const NAMES = /[^\s`'"“”‘’()[\]<>|*,;]+\.ipynb\b/g;
 
 /**
@@ -27,7 +27,7 @@ export function targetNotebook(
     known.read(asked);
   }
   before.forEach(part => known.follow(part));
-  return known.meant(words);
+  return known.resolve(words);
 }
 
 class KnownNotebooks {
@@ -35,7 +35,7 @@ class KnownNotebooks {
     if (part.kind === 'said') {
       this.read(part.message);
     } else if (part.kind === 'text') {
-      this._since.clear();
+      this._readSinceChange.clear();
     } else if (part.kind === 'tool') {
       this._call(part.call);
     }
@@ -43,19 +43,19 @@ class KnownNotebooks {
 
   read({ context, fromPath }: UserMessage): void {
     for (const item of context.filter(isInNotebook)) {
-      const cells = this._look(withoutDrive(item.path));
+      const cells = this._seenCells(withoutDrive(item.path));
       const number = /^cell (\d{1,6})$/.exec(item.label ?? '')?.[1];
       if (item.cellId && number) {
-        cells.learn(Number(number), item.cellId);
+        cells.setNumber(Number(number), item.cellId);
       }
     }
     if (fromPath) {
-      this._look(fromPath);
+      this._seenCells(fromPath);
     }
-    this._since.clear();
+    this._readSinceChange.clear();
   }
 
-  meant(words: string): TargetNotebook | null {
+  resolve(words: string): TargetNotebook | null {
     const names = words.match(NAMES);
     const named = [...this._cells.keys()].filter(path => names?.every(name => path.endsWith(name)));
     const path = names ? (named.length === 1 ? named[0] : null) : this._last;
@@ -68,23 +68,23 @@ class KnownNotebooks {
     if (!path || path.startsWith('/')) {
       return;
     }
-    if (!LOOKS.test(call.tool)) {
-      this._since.clear(); // a notebook that is changed is meant, whatever was read before
+    if (!READ_TOOLS.test(call.tool)) {
+      this._readSinceChange.clear(); // a notebook that is changed is meant, whatever was read before
     }
-    this._look(path).follow(data);
+    this._seenCells(path).follow(data);
   }
 
   /** Several notebooks read since the last words are equally likely. */
-  private _look(path: string): SeenCells {
-    this._since.add(path);
-    this._last = this._since.size === 1 ? path : null;
+  private _seenCells(path: string): SeenCells {
+    this._readSinceChange.add(path);
+    this._last = this._readSinceChange.size === 1 ? path : null;
     const cells = this._cells.get(path) ?? new SeenCells();
     this._cells.set(path, cells);
     return cells;
   }
 
   private readonly _cells = new Map<string, SeenCells>();
-  private readonly _since = new Set<string>();
+  private readonly _readSinceChange = new Set<string>();
   private _last: string | null = null;
 }
 

@@ -10,17 +10,17 @@ export type ShowResult = (call: ToolCall) => ReactElement | null;
 export class ToolResults {
   /** Throws if the tool already has one; disposing of the result removes it. */
   add(tool: string, show: ShowResult): IDisposable {
-    if (this._shows.has(tool)) {
+    if (this._renderers.has(tool)) {
       throw new Error(`What '${tool}' gives back is shown already.`);
     }
-    this._shows.set(tool, show);
-    return new DisposableDelegate(() => void this._shows.delete(tool));
+    this._renderers.set(tool, show);
+    return new DisposableDelegate(() => void this._renderers.delete(tool));
   }
 
   /** null for a tool whose output is shown as it is. */
   show(call: ToolCall): ReactElement | null {
-    return this._shows.get(call.tool)?.(call) ?? null;
+    return this._renderers.get(call.tool)?.(call) ?? null;
   }
 
-  private readonly _shows = new Map<string, ShowResult>();
+  private readonly _renderers = new Map<string, ShowResult>();
 }

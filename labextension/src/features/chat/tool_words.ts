@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { FailureInfo, LabelInfo, LinkInfo } from '../../protocol/wire';
 import { fileName, firstLine } from '../../shared/short_text';
-import { actionWords } from './action_words';
+import { phrasesOf } from './action_words';
 import type { Citation } from '../../shared/citations';
 import type { ToolCall } from './conversation';
 
@@ -20,7 +20,7 @@ const HAPPENED: readonly FailureInfo['kind'][] = ['timed_out', 'aborted', 'faile
 /** What a call does or did; the tool's name if its label is unknown here. */
 export function toolLine(call: ToolCall, trans: TranslationBundle): ToolLine {
   const { label } = call;
-  const words = label && actionWords(label.action, label.count ?? 1, trans);
+  const words = label && phrasesOf(label.action, label.count ?? 1, trans);
   if (!label || !words) {
     return {
       verb: call.tool.replace(/_/g, ' '),

@@ -86,7 +86,7 @@ export function fromEntries(
 }
 
 /** The conversation with every run that is no longer active marked as interrupted. */
-export function endAbandoned(items: Conversation, alive: (runId: string) => boolean): Conversation {
+export function endInterruptedRuns(items: Conversation, alive: (runId: string) => boolean): Conversation {
   return items.map(item =>
     isRun(item) && item.status === 'running' && !alive(item.runId) ? endRun(item, 'interrupted') : item
   );

@@ -41,7 +41,7 @@ export const UserMessageView = memo(function UserMessageView(props: UserMessageV
       )}
       {waits && (
         <div className="onyx-Note" data-onyx="waits" data-waits={waits}>
-          {wordsFor(waits, trans)}
+          {waitingText(waits, trans)}
         </div>
       )}
       {message.delivery === 'waiting' && (
@@ -76,7 +76,7 @@ export function MessageBody({ message }: { message: UserMessage }): JSX.Element 
   return (
     <>
       <h3 className="onyx-Message-who" title={message.fromSession ?? message.fromNotebook}>
-        {whoSays(message, trans)}
+        {senderOf(message, trans)}
         {message.mode && message.mode !== STANDARD_MODE && (
           <span className="onyx-Tag" data-onyx="message-mode" data-mode={message.mode}>
             {modeName(message.mode, trans)}
@@ -89,7 +89,7 @@ export function MessageBody({ message }: { message: UserMessage }): JSX.Element 
   );
 }
 
-function whoSays({ fromSession, fromNotebook }: UserMessage, trans: TranslationBundle): string {
+function senderOf({ fromSession, fromNotebook }: UserMessage, trans: TranslationBundle): string {
   if (fromSession) {
     return trans.__('Onyx, from another session');
   }
@@ -99,7 +99,7 @@ function whoSays({ fromSession, fromNotebook }: UserMessage, trans: TranslationB
   return fromNotebook ? trans.__('You, in %1', fileName(fromNotebook)) : trans.__('You, in a cell');
 }
 
-function wordsFor(waits: Waits, trans: TranslationBundle): string {
+function waitingText(waits: Waits, trans: TranslationBundle): string {
   switch (waits) {
     case 'joins':
       return trans.__('Joins after the current step');

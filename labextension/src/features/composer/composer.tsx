@@ -25,7 +25,7 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>,
   sendAfter: () => void;
   stop: () => void;
   /** The user has focused the empty input, and no answer is in progress. */
-  awaitText: () => void;
+  expectInput: () => void;
   editLast: () => void;
   /** Goes to the request that waits for an answer. */
   answerWaiting: () => void;
@@ -40,8 +40,19 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>,
 }
 
 export function Composer(props: ComposerProps): JSX.Element {
-  const { text, setText, send, sendAfter, stop, editLast, answerWaiting, awaitText, running, online, usage } =
-    props;
+  const {
+    text,
+    setText,
+    send,
+    sendAfter,
+    stop,
+    editLast,
+    answerWaiting,
+    expectInput,
+    running,
+    online,
+    usage
+  } = props;
   const { trans } = useUi();
   const input = useRef<HTMLTextAreaElement>(null);
   const listId = useId();
@@ -53,7 +64,7 @@ export function Composer(props: ComposerProps): JSX.Element {
   const notebook = props.chips.find(({ item }) => item.type === 'notebook')?.item.path;
   useEffect(() => {
     if (isAwaited && model !== null) {
-      awaitText();
+      expectInput();
     }
   }, [isAwaited, model, notebook]);
   const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {

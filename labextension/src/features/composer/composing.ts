@@ -35,9 +35,9 @@ export class Composing implements IDisposable {
   }
 
   /** The empty input has got the focus, and no answer is in progress. */
-  awaited(): void {
-    if (this._text.trim() === '' && !this._isDisposed && this._isReadAhead) {
-      this._tell();
+  onInputExpected(): void {
+    if (this._text.trim() === '' && !this._isDisposed && this._isPrefillEnabled) {
+      this._sendDraft();
     }
   }
 
@@ -50,9 +50,9 @@ export class Composing implements IDisposable {
       return;
     }
     if (isFirst) {
-      this._tell();
-    } else if (this._isReadAhead) {
-      this._timer = setTimeout(() => this._tell(), PAUSE_MS);
+      this._sendDraft();
+    } else if (this._isPrefillEnabled) {
+      this._timer = setTimeout(() => this._sendDraft(), PAUSE_MS);
     }
   }
 
@@ -67,16 +67,16 @@ export class Composing implements IDisposable {
     this._stop();
   }
 
-  private get _isReadAhead(): boolean {
+  private get _isPrefillEnabled(): boolean {
     return this.to().answeredBy?.startsWith(LOCAL) ?? false;
   }
 
-  private _tell(): void {
+  private _sendDraft(): void {
     if (this.client.state !== 'open') {
       return;
     }
     const { answeredBy: _, ...to } = this.to();
-    const text = this._isReadAhead ? this._text.slice(0, MAX_CHARS) : '';
+    const text = this._isPrefillEnabled ? this._text.slice(0, MAX_CHARS) : '';
     this.client.request('chat.composing', { ...to, text }).catch(() => {
       // What was not loaded or read ahead is done when the message is sent.
     });

@@ -5,7 +5,7 @@
 import { addIcon, closeIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
-import { itemKey, itemName, itemPlace, tokensInWords } from './context_items';
+import { itemKey, itemName, itemPlace, formatTokens } from './context_items';
 import type { ContextOf } from './context_items';
 import type { ContextItem, SentItem } from '../../protocol/wire';
 import { IconButton } from '../../shared/icon_button';
@@ -91,7 +91,7 @@ function ChipView({ chip: { item, remove }, look, isOpen, toggle }: ChipViewProp
   const { trans } = useUi();
   const [again, setAgain] = useState(0);
   const lookedAt = useRef(0);
-  const seen = useLook(item, look, again);
+  const seen = useSeenItem(item, look, again);
   const lookAgain = () => {
     if (Date.now() - lookedAt.current > STALE_MS) {
       lookedAt.current = Date.now();
@@ -129,7 +129,7 @@ function ChipView({ chip: { item, remove }, look, isOpen, toggle }: ChipViewProp
 
 function Preview({ item, look }: { item: ContextItem; look: ContextChipsProps['look'] }): JSX.Element {
   const { trans } = useUi();
-  const seen = useLook(item, look, 0);
+  const seen = useSeenItem(item, look, 0);
   return (
     <div className="onyx-Context-preview" data-onyx="chip-preview">
       {seen ? <SentText item={seen} /> : <div className="onyx-Note">{trans.__('Looking…')}</div>}
@@ -138,7 +138,7 @@ function Preview({ item, look }: { item: ContextItem; look: ContextChipsProps['l
 }
 
 /** What would be sent; read again with each `again`, since a cell may have changed. */
-function useLook(item: ContextItem, look: ContextChipsProps['look'], again: number): SentItem | null {
+function useSeenItem(item: ContextItem, look: ContextChipsProps['look'], again: number): SentItem | null {
   const [seen, setSeen] = useState<SentItem | null>(null);
   const key = itemKey(item);
   useEffect(() => {
@@ -158,5 +158,5 @@ function hint(item: ContextItem, seen: ContextOf | null, trans: ReturnType<typeo
   }
   const text = seen.problem ?? seen.text ?? '';
   const beginning = text.length > HINT_CHARS ? `${text.slice(0, HINT_CHARS)}…` : text;
-  return [`${place} · ${tokensInWords(seen.tokens ?? 0, trans)}`, beginning].filter(Boolean).join('\n\n');
+  return [`${place} · ${formatTokens(seen.tokens ?? 0, trans)}`, beginning].filter(Boolean).join('\n\n');
 }

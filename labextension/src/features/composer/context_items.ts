@@ -44,7 +44,7 @@ export function itemName(item: ContextItem, trans: TranslationBundle): string {
 }
 
 /** All items in one line; recalled memories come after the word "memory". */
-export function namesInWords(items: readonly ContextItem[], trans: TranslationBundle): string {
+export function formatNames(items: readonly ContextItem[], trans: TranslationBundle): string {
   const sent = items.filter(item => item.type !== 'memory').map(item => itemName(item, trans));
   const recalled = items.filter(item => item.type === 'memory').map(item => itemName(item, trans));
   return [...sent, ...(recalled.length > 0 ? [trans.__('memory'), ...recalled] : [])].join(' · ');
@@ -64,25 +64,25 @@ export function itemPlace(item: ContextItem, trans: TranslationBundle): string {
  * What to request from the server: names, and the text of a selection. What an earlier message read is
  * dropped.
  */
-export function asWish(item: ContextOf): ContextItem {
+export function asContextItem(item: ContextOf): ContextItem {
   const { type, path, cellId, name, startLine, endLine, label, text } = item;
   const wish = { type, path, cellId, name, startLine, endLine, label };
   return type === 'selection' ? { ...wish, text } : wish;
 }
 
 /** The requests for everything that the user attached: what Onyx recalled itself, it recalls again. */
-export function asWishes(items: readonly ContextOf[]): ContextItem[] {
-  return items.filter(item => item.type !== 'memory').map(asWish);
+export function asContextItems(items: readonly ContextOf[]): ContextItem[] {
+  return items.filter(item => item.type !== 'memory').map(asContextItem);
 }
 
 /** The valid items of a stored value. */
 export function asItems(value: unknown): ContextItem[] {
   const isItem = (item: unknown): item is ContextItem =>
     typeof item === 'object' && item !== null && 'type' in item && 'path' in item;
-  return Array.isArray(value) ? asWishes(value.filter(isItem)) : [];
+  return Array.isArray(value) ? asContextItems(value.filter(isItem)) : [];
 }
 
-export function tokensInWords(tokens: number, trans: TranslationBundle): string {
+export function formatTokens(tokens: number, trans: TranslationBundle): string {
   const about = tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(tokens < 10_000 ? 1 : 0)}k`;
   return trans._n('~1 token', '~%2 tokens', tokens, about);
 }

@@ -13,7 +13,7 @@ interface MentionMenuProps {
 
 export function MentionMenu({ id, mentions }: MentionMenuProps): JSX.Element {
   const { trans } = useUi();
-  const { groups, active, query, isLooking } = mentions;
+  const { groups, active, query, isSearching } = mentions;
   return (
     <div
       id={id}
@@ -48,7 +48,7 @@ export function MentionMenu({ id, mentions }: MentionMenuProps): JSX.Element {
       ))}
       {groups.length === 0 && (
         <div className="onyx-Mentions-none">
-          {isLooking ? trans.__('Looking…') : trans.__('Nothing here is called “%1”', query)}
+          {isSearching ? trans.__('Looking…') : trans.__('Nothing here is called “%1”', query)}
         </div>
       )}
     </div>

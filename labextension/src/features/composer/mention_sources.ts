@@ -63,7 +63,7 @@ export class PageMentions implements MentionSources {
     return entries
       .map(entry => fileOption(entry))
       .sort((left, right) => left.name.localeCompare(right.name))
-      .sort((left, right) => Number(!!left.goOn) - Number(!!right.goOn));
+      .sort((left, right) => Number(!!left.completion) - Number(!!right.completion));
   }
 
   /** The current selection, if any. */
@@ -143,7 +143,7 @@ export class PageMentions implements MentionSources {
 
 function fileOption(entry: Contents.IModel): MentionOption {
   if (entry.type === 'directory') {
-    return { section: 'files', name: `${entry.name}/`, goOn: `${entry.path}/` };
+    return { section: 'files', name: `${entry.name}/`, completion: `${entry.path}/` };
   }
   const type = entry.type === 'notebook' ? 'notebook' : 'file';
   return { section: 'files', name: entry.name, item: { type, path: entry.path } };

@@ -12,7 +12,7 @@ export interface MentionOption {
   isCode?: boolean;
   item?: ContextItem;
   /** What replaces the text after `@`, to continue the mention. */
-  goOn?: string;
+  completion?: string;
 }
 
 /** What can be mentioned: `now` is available at once, the rest is requested. */

@@ -30,12 +30,12 @@ export function modeName(mode: Mode, trans: TranslationBundle): string {
 }
 
 /** Why it cannot be chosen. */
-export function notAllowedHere(trans: TranslationBundle): string {
+export function lockedModeText(trans: TranslationBundle): string {
   return trans.__('Not allowed on this server');
 }
 
 /** What it means, in one line. */
-export function modeMeaning(mode: Mode, trans: TranslationBundle): string {
+export function modeDescription(mode: Mode, trans: TranslationBundle): string {
   switch (mode) {
     case 'ask':
       return trans.__('Read-only: changes and runs nothing.');

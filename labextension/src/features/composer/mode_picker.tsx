@@ -2,7 +2,7 @@
 import { caretDownEmptyIcon, checkIcon, lockIcon } from '@jupyterlab/ui-components';
 import { useEffect, useId, useRef, useState } from 'react';
 
-import { MODES, modeMeaning, modeName, notAllowedHere } from './mode';
+import { MODES, modeDescription, modeName, lockedModeText } from './mode';
 import type { Mode } from './mode';
 import { useUi } from '../../shared/ui_context';
 
@@ -42,7 +42,7 @@ export function ModePicker({ mode, allowedModes, chooseMode }: ModePickerProps):
         aria-expanded={isOpen}
         aria-controls={isOpen ? menuId : undefined}
         aria-label={trans.__('Mode: %1', modeName(mode, trans))}
-        title={modeMeaning(mode, trans)}
+        title={modeDescription(mode, trans)}
         onClick={() => setIsOpen(!isOpen)}
         onKeyDown={event => {
           if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
@@ -147,7 +147,9 @@ function ModeItem({ mode, isChosen, isLocked, choose }: ModeItemProps): JSX.Elem
         {isLocked && <lockIcon.react tag="span" className="onyx-Icon" />}
       </span>
       <span className="onyx-Menu-name">{modeName(mode, trans)}</span>
-      <span className="onyx-Menu-meaning">{isLocked ? notAllowedHere(trans) : modeMeaning(mode, trans)}</span>
+      <span className="onyx-Menu-meaning">
+        {isLocked ? lockedModeText(trans) : modeDescription(mode, trans)}
+      </span>
     </button>
   );
 }

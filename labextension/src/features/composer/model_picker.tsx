@@ -1,7 +1,7 @@
 /** Which model answers next, and how it acts; the first choice leaves it to the agent. */
-import { notAllowedHere } from './mode';
+import { lockedModeText } from './mode';
 import { modelName } from './model_name';
-import { actingName, usualActing } from './tool_mode';
+import { toolModeName, defaultActing } from './tool_mode';
 import type { Acting, ToolMode } from './tool_mode';
 import type { ModelInfo } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
@@ -22,7 +22,7 @@ interface ModelPickerProps {
 
 const CONNECT = '\u0000connect';
 const LOCAL = '\u0000local';
-const ACTS = '\u0000acts:';
+const TOOL_MODE_PREFIX = '\u0000acts:';
 
 export function ModelPicker({
   models,
@@ -39,17 +39,17 @@ export function ModelPicker({
   const known = models.map(model => model.id);
   const extra = [standard, chosen].filter((id): id is string => !!id && !known.includes(id));
   const isLocked = models.some(model => model.id === shown && model.locked);
-  const usual = usualActing(models, shown);
+  const usual = defaultActing(models, shown);
   const acting = usual && (toolMode === 'auto' ? usual : toolMode);
   const name = shown ? trans.__('Model: %1', shown) : trans.__('Model');
-  const title = acting ? `${name} · ${actingName(acting, trans)}` : name;
+  const title = acting ? `${name} · ${toolModeName(acting, trans)}` : name;
   const providers = [...new Set(models.map(model => model.provider))];
   return (
     <select
       className="onyx-Select"
       data-onyx="model-picker"
       aria-label={trans.__('Model')}
-      title={isLocked ? `${title} – ${notAllowedHere(trans)}` : title}
+      title={isLocked ? `${title} – ${lockedModeText(trans)}` : title}
       value={shown}
       onChange={event => {
         const { value } = event.target;
@@ -57,8 +57,8 @@ export function ModelPicker({
           connectModel();
         } else if (value === LOCAL) {
           showLocalModels();
-        } else if (value.startsWith(ACTS)) {
-          const wished = value.slice(ACTS.length) as Acting;
+        } else if (value.startsWith(TOOL_MODE_PREFIX)) {
+          const wished = value.slice(TOOL_MODE_PREFIX.length) as Acting;
           chooseToolMode(wished === usual ? 'auto' : wished);
         } else {
           choose(value === standard ? null : value);
@@ -93,9 +93,11 @@ function ActingChoice(props: { model: string; acting: Acting; usual: Acting }): 
     <optgroup label={trans.__('How %1 acts', modelName(props.model))} data-onyx="acting">
       {(['cell', 'tools'] as const).map(way => {
         const name =
-          way === props.usual ? trans.__('%1 (standard)', actingName(way, trans)) : actingName(way, trans);
+          way === props.usual
+            ? trans.__('%1 (standard)', toolModeName(way, trans))
+            : toolModeName(way, trans);
         return (
-          <option key={way} value={ACTS + way}>
+          <option key={way} value={TOOL_MODE_PREFIX + way}>
             {way === props.acting ? `✓ ${name}` : name}
           </option>
         );
@@ -121,7 +123,7 @@ function ProviderModels({
   const { trans } = useUi();
   const isLocked = models.every(model => model.locked);
   return (
-    <optgroup label={isLocked ? `${provider} – ${notAllowedHere(trans)}` : provider}>
+    <optgroup label={isLocked ? `${provider} – ${lockedModeText(trans)}` : provider}>
       {models.map(model => (
         <option
           key={model.id}

@@ -6,7 +6,7 @@ import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { useState } from 'react';
 
 import type { Citation } from '../../shared/citations';
-import { itemKey, itemPlace, namesInWords, tokensInWords } from './context_items';
+import { itemKey, itemPlace, formatNames, formatTokens } from './context_items';
 import type { ContextOf } from './context_items';
 import { useUi } from '../../shared/ui_context';
 
@@ -37,11 +37,11 @@ function SentGroup({ items }: { items: readonly ContextOf[] }): JSX.Element {
         className={hasProblem ? 'onyx-Sent-line onyx-mod-problem' : 'onyx-Sent-line'}
         data-onyx="sent-context"
         aria-expanded={isOpen}
-        title={tokens === null ? undefined : trans.__('Attached: %1', tokensInWords(tokens, trans))}
+        title={tokens === null ? undefined : trans.__('Attached: %1', formatTokens(tokens, trans))}
         onClick={() => setIsOpen(!isOpen)}
       >
         <Caret.react tag="span" className="onyx-Icon" />
-        <span className="onyx-Sent-names">{namesInWords(items, trans)}</span>
+        <span className="onyx-Sent-names">{formatNames(items, trans)}</span>
       </button>
       {isOpen && items.map(item => <SentText key={itemKey(item)} item={item} />)}
     </div>
@@ -70,7 +70,7 @@ export function SentText({ item }: { item: ContextOf }): JSX.Element {
         )}
         {item.tokens !== undefined && (
           <span className="onyx-Sent-tokens" data-onyx="sent-tokens">
-            {tokensInWords(item.tokens, trans)}
+            {formatTokens(item.tokens, trans)}
           </span>
         )}
       </div>

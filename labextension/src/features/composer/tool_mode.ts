@@ -9,11 +9,11 @@ export type ToolMode = (typeof TOOL_MODES)[number];
 export type Acting = Exclude<ToolMode, 'auto'>;
 
 /** How the model acts by default; null if it cannot be chosen or is unknown. */
-export function usualActing(models: readonly ModelInfo[], id: string): Acting | null {
+export function defaultActing(models: readonly ModelInfo[], id: string): Acting | null {
   const model = models.find(one => one.id === id);
   return model && !model.locked ? (model.toolMode ?? 'tools') : null;
 }
 
-export function actingName(acting: Acting, trans: TranslationBundle): string {
+export function toolModeName(acting: Acting, trans: TranslationBundle): string {
   return acting === 'cell' ? trans.__('Acts in cells') : trans.__('Calls tools');
 }

@@ -12,7 +12,7 @@ export interface Mentions {
   /** The text after `@`. */
   query: string;
   /** Still looking for variables or files. */
-  isLooking: boolean;
+  isSearching: boolean;
   active: MentionOption | null;
   setActive: (option: MentionOption) => void;
   choose: (option: MentionOption) => void;
@@ -37,13 +37,13 @@ export function useMentions({ text, setText, input, sources, add }: MentionsOf):
   const [wanted, setWanted] = useState<MentionOption | null>(null);
   const nextCaret = useRef<number | null>(null);
   const mention = caret === null ? null : mentionAt(text, caret);
-  const isMeant = mention !== null && mention.start !== left;
+  const isActive = mention !== null && mention.start !== left;
   const query = mention?.query ?? '';
-  const { options, isLooking } = useOptions(sources, isMeant, query);
-  const found = useMemo(() => (isMeant ? groups(options, query) : []), [isMeant, options, query]);
+  const { options, isSearching } = useOptions(sources, isActive, query);
+  const found = useMemo(() => (isActive ? groups(options, query) : []), [isActive, options, query]);
   const flat = found.flatMap(group => group.options);
   // With a blank in it and no match, it is a sentence and not a mention.
-  const isOpen = isMeant && (flat.length > 0 || !/\s/.test(query));
+  const isOpen = isActive && (flat.length > 0 || !/\s/.test(query));
   const active = flat.find(option => isSame(option, wanted)) ?? flat[0] ?? null;
 
   useEffect(() => {
@@ -71,8 +71,8 @@ export function useMentions({ text, setText, input, sources, add }: MentionsOf):
       add(option.item);
       const rest = withoutMention(text, mention);
       rewrite(rest.text, rest.caret);
-    } else if (option.goOn) {
-      const start = `${text.slice(0, mention.start)}@${option.goOn}`;
+    } else if (option.completion) {
+      const start = `${text.slice(0, mention.start)}@${option.completion}`;
       rewrite(start + text.slice(mention.end), start.length);
     }
     setWanted(null);
@@ -118,7 +118,7 @@ export function useMentions({ text, setText, input, sources, add }: MentionsOf):
     groups: found,
     isOpen,
     query,
-    isLooking,
+    isSearching,
     active,
     setActive: setWanted,
     choose,
@@ -130,19 +130,19 @@ export function useMentions({ text, setText, input, sources, add }: MentionsOf):
 
 function useOptions(
   sources: MentionSources,
-  isMeant: boolean,
+  isActive: boolean,
   query: string
-): { options: readonly MentionOption[]; isLooking: boolean } {
+): { options: readonly MentionOption[]; isSearching: boolean } {
   const folder = query.slice(0, query.lastIndexOf('/') + 1);
-  const now = useMemo(() => (isMeant ? sources.now() : []), [isMeant, sources]);
-  const variables = useAsked(() => sources.variables(), isMeant, [sources]);
-  const files = useAsked(() => sources.files(folder), isMeant, [sources, folder]);
+  const now = useMemo(() => (isActive ? sources.now() : []), [isActive, sources]);
+  const variables = useLoaded(() => sources.variables(), isActive, [sources]);
+  const files = useLoaded(() => sources.files(folder), isActive, [sources, folder]);
   const options = useMemo(() => [...now, ...(variables ?? []), ...(files ?? [])], [now, variables, files]);
-  return { options, isLooking: isMeant && (variables === null || files === null) };
+  return { options, isSearching: isActive && (variables === null || files === null) };
 }
 
 /** The result of a request made while it is wanted: null until then, empty if it fails. */
-function useAsked(
+function useLoaded(
   ask: () => Promise<MentionOption[]>,
   isWanted: boolean,
   of: readonly unknown[]

@@ -1,9 +1,9 @@
 /**
  * One document: its source, how far it has been read, what could not be read and why, and the actions on it.
  */
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import type { KnowledgeItemInfo } from '../../protocol/wire';
-import { isUnderWay, standing } from './document_words';
+import { isInProgress, standing } from './document_words';
 import { RefusalNote } from '../../shared/refusal_note';
 import { useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
@@ -36,7 +36,7 @@ export function DocumentDetail(props: DocumentDetailProps): JSX.Element {
         </div>
       )}
       <div className="onyx-Progress" role="status" data-onyx="document-standing">
-        {isUnderWay(item) && item.total > 1 && (
+        {isInProgress(item) && item.total > 1 && (
           <progress
             className="onyx-Bar"
             value={item.done}
@@ -73,7 +73,7 @@ function Head(props: DocumentDetailProps): JSX.Element {
       <h3>{item.title}</h3>
       <div className="onyx-Detail-facts">
         {item.path !== item.title && <span>{item.path}</span>}
-        <span title={item.addedAt}>{addedWords(item, trans)}</span>
+        <span title={item.addedAt}>{addedText(item, trans)}</span>
         {item.total > 1 && <span>{trans.__('%1 files', item.total)}</span>}
       </div>
       <div className="onyx-Document-actions">
@@ -84,7 +84,7 @@ function Head(props: DocumentDetailProps): JSX.Element {
         ) : (
           open && button('document-open', trans.__('Open'), open, false)
         )}
-        {isUnderWay(item)
+        {isInProgress(item)
           ? button('document-stop', trans.__('Stop reading'), stop)
           : button('document-refresh', trans.__('Read again'), refresh)}
         {button('document-remove', trans.__('Remove'), remove)}
@@ -119,8 +119,8 @@ function Problems({ item }: { item: KnowledgeItemInfo }): JSX.Element {
   );
 }
 
-function addedWords({ kind, addedAt }: KnowledgeItemInfo, trans: Ui['trans']): string {
-  const when = ago(addedAt);
+function addedText({ kind, addedAt }: KnowledgeItemInfo, trans: Ui['trans']): string {
+  const when = formatRelative(addedAt);
   if (kind === 'path') {
     return trans.__('added %1', when);
   }

@@ -7,7 +7,7 @@ import { useRef } from 'react';
 
 import type { DroppedFile, Upload } from './uploads';
 import type { KnowledgeItemInfo } from '../../protocol/wire';
-import { isUnderWay, origin, refusal, shortState } from './document_words';
+import { isInProgress, origin, refusal, shortState } from './document_words';
 import { IconButton } from '../../shared/icon_button';
 import { RefusalNote } from '../../shared/refusal_note';
 import { useUi } from '../../shared/ui_context';
@@ -126,7 +126,7 @@ function DocumentRow(
       <span className="onyx-Row-name">{item.title}</span>
       <span className="onyx-Row-state">{shortState(item, trans)}</span>
       <span className="onyx-Row-about">{about}</span>
-      {isUnderWay(item) && item.total > 1 && (
+      {isInProgress(item) && item.total > 1 && (
         <progress
           className="onyx-Bar"
           value={item.done}

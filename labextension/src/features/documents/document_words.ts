@@ -1,13 +1,13 @@
 /** The state of a document in words: in its row, in its detail, and why a file was not uploaded. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import type { Refused } from './uploads';
 import type { KnowledgeItemInfo } from '../../protocol/wire';
 
 const BYTES_A_MEGABYTE = 1_000_000;
 
-export function isUnderWay({ state }: KnowledgeItemInfo): boolean {
+export function isInProgress({ state }: KnowledgeItemInfo): boolean {
   return state === 'waiting' || state === 'reading';
 }
 
@@ -32,7 +32,7 @@ export function shortState(item: KnowledgeItemInfo, trans: TranslationBundle): s
 /** Below its name: what is wrong with all of it, else its source, or what its name doesn't say. */
 export function origin(item: KnowledgeItemInfo, trans: TranslationBundle): string {
   const { kind, path, title, total } = item;
-  const when = ago(item.addedAt);
+  const when = formatRelative(item.addedAt);
   if (item.state === 'failed' && item.problem) {
     return item.problem;
   }

@@ -24,7 +24,7 @@ export class Documents extends LiveList {
   ) {
     super(client);
     uploads.changed.connect(this.emit, this);
-    uploads.taken.connect(this._onTaken, this);
+    uploads.uploaded.connect(this._onUploaded, this);
   }
 
   get removed(): ISignal<this, RemovedDocument> {
@@ -60,19 +60,19 @@ export class Documents extends LiveList {
   refresh(itemId: string): Promise<void> {
     return this.attempt(async () => {
       const { items } = await this.client.request('knowledge.refresh', { itemId });
-      items.forEach(item => this._take(item));
+      items.forEach(item => this._apply(item));
     });
   }
 
   stop(itemId: string): Promise<void> {
-    return this.attempt(async () => this._take(await this.client.request('knowledge.stop', { itemId })));
+    return this.attempt(async () => this._apply(await this.client.request('knowledge.stop', { itemId })));
   }
 
   remove(itemId: string): Promise<void> {
     return this.attempt(async () => {
       const item = this._items?.find(one => one.itemId === itemId);
       await this.client.request('knowledge.remove', { itemId });
-      this.overtake(); // a list being read may still contain it
+      this.invalidatePending(); // a list being read may still contain it
       this._items = this._items?.filter(one => one.itemId !== itemId) ?? null;
       this._chosenId = this._chosenId === itemId ? null : this._chosenId;
       if (item) {
@@ -93,7 +93,7 @@ export class Documents extends LiveList {
 
   protected isOutdatedBy(frame: EventFrame): boolean {
     if (frame.event === 'knowledge.progress' && this._items) {
-      this._take(frame.data as KnowledgeItemInfo);
+      this._apply(frame.data as KnowledgeItemInfo);
       this.emit();
     }
     return frame.event === 'knowledge.updated';
@@ -101,13 +101,13 @@ export class Documents extends LiveList {
 
   /** Works after the panel was closed, too: its notification is still there. */
   private async _restore(itemId: string): Promise<void> {
-    this._take(await this.client.request('knowledge.restore', { itemId }));
+    this._apply(await this.client.request('knowledge.restore', { itemId }));
     this.emit();
   }
 
   private async _addPath(path: string): Promise<void> {
     try {
-      this._take(await this.client.request('knowledge.add', { path }));
+      this._apply(await this.client.request('knowledge.add', { path }));
       this.emit();
     } catch (error) {
       this.uploads.refuse(path, (error as Error).message);
@@ -115,15 +115,15 @@ export class Documents extends LiveList {
   }
 
   /** Until the list is read there is nothing to update; the list will include it. */
-  private _onTaken(_: Uploads, item: KnowledgeItemInfo): void {
+  private _onUploaded(_: Uploads, item: KnowledgeItemInfo): void {
     if (this._items) {
-      this._take(item);
+      this._apply(item);
       this.emit();
     }
   }
 
   /** Updates the item in place, or adds it as the newest. */
-  private _take(item: KnowledgeItemInfo): void {
+  private _apply(item: KnowledgeItemInfo): void {
     this._told.set(item.itemId, item);
     const items = this._items ?? [];
     const isThere = items.some(one => one.itemId === item.itemId);

@@ -38,7 +38,7 @@ export const knowledgePlugin: JupyterFrontEndPlugin<void> = {
     const stop = (itemId: string) => void intake.stop(itemId).catch(() => undefined);
     const intake = new KnowledgeIntake(client, {
       show: item =>
-        Notification.emit(underWay(item, trans), 'in-progress', { ...whileReading(item, trans, stop) }),
+        Notification.emit(progressText(item, trans), 'in-progress', { ...stopAction(item, trans, stop) }),
       update: (id, item) => void Notification.update({ id, ...notice(item, trans, stop) }),
       refused: (path, reason) =>
         void Notification.error(trans.__('Onyx cannot add “%1”. %2', path, reason), { autoClose: SHOWN_MS })
@@ -58,9 +58,9 @@ export const knowledgePlugin: JupyterFrontEndPlugin<void> = {
 function notice(item: KnowledgeItemInfo, trans: TranslationBundle, stop: (itemId: string) => void) {
   if (item.state === 'waiting' || item.state === 'reading') {
     return {
-      message: underWay(item, trans),
+      message: progressText(item, trans),
       type: 'in-progress' as const,
-      ...whileReading(item, trans, stop)
+      ...stopAction(item, trans, stop)
     };
   }
   if (item.state === 'failed') {
@@ -85,13 +85,13 @@ function notice(item: KnowledgeItemInfo, trans: TranslationBundle, stop: (itemId
   return { message, type: 'success' as const, progress: undefined, actions: [], autoClose: SHOWN_MS };
 }
 
-function underWay(item: KnowledgeItemInfo, trans: TranslationBundle): string {
+function progressText(item: KnowledgeItemInfo, trans: TranslationBundle): string {
   return item.total > 1
     ? trans.__('Onyx reads “%1”: %2 of %3 files', item.title, item.done, item.total)
     : trans.__('Onyx reads “%1”', item.title);
 }
 
-function whileReading(item: KnowledgeItemInfo, trans: TranslationBundle, stop: (itemId: string) => void) {
+function stopAction(item: KnowledgeItemInfo, trans: TranslationBundle, stop: (itemId: string) => void) {
   return {
     autoClose: false as const,
     progress: item.total > 1 ? item.done / item.total : undefined,

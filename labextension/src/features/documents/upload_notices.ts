@@ -31,10 +31,10 @@ export function watchUploads(uploads: Uploads, host: UploadsHost): void {
       notice = tell(notice, refused, host);
     }
     known = refused.length;
-    if (!uploads.isUnderWay) {
+    if (!uploads.isInProgress) {
       unsaved?.dispose();
     }
-    unsaved = uploads.isUnderWay ? (unsaved ?? host.status?.setDirty() ?? null) : null;
+    unsaved = uploads.isInProgress ? (unsaved ?? host.status?.setDirty() ?? null) : null;
   });
 }
 

@@ -39,8 +39,8 @@ export class Uploads {
   }
 
   /** The document that an upload has become. */
-  get taken(): ISignal<this, KnowledgeItemInfo> {
-    return this._taken;
+  get uploaded(): ISignal<this, KnowledgeItemInfo> {
+    return this._uploaded;
   }
 
   /** Oldest first. */
@@ -54,7 +54,7 @@ export class Uploads {
   }
 
   /** Leaving the page would lose some uploads. */
-  get isUnderWay(): boolean {
+  get isInProgress(): boolean {
     return this._all.some(upload => !upload.refused);
   }
 
@@ -63,7 +63,7 @@ export class Uploads {
     for (const { file, isFolder } of files) {
       const isTooLarge = maxBytes !== null && file.size > maxBytes;
       const refused = isFolder ? 'folder' : isTooLarge ? { maxBytes } : null;
-      const id = this._put(file.name, refused);
+      const id = this._replace(file.name, refused);
       if (!refused) {
         this._sending = this._sending.then(() => this._sendOne(id, file));
       }
@@ -73,7 +73,7 @@ export class Uploads {
 
   /** Records a file that was to be added in another way, and why it was refused. */
   refuse(name: string, reason: string): void {
-    this._put(name, { reason });
+    this._replace(name, { reason });
     this._changed.emit();
   }
 
@@ -86,7 +86,7 @@ export class Uploads {
     }
   }
 
-  private _put(name: string, refused: Refused | null): number {
+  private _replace(name: string, refused: Refused | null): number {
     this._count += 1;
     this._all = [...this._all, { id: this._count, name, isSending: false, refused }];
     return this._count;
@@ -100,7 +100,7 @@ export class Uploads {
     this._current = { id, abort };
     this._set(id, { isSending: true });
     try {
-      this._taken.emit(await this.send(file, abort.signal));
+      this._uploaded.emit(await this.send(file, abort.signal));
       this.drop(id);
     } catch (error) {
       // A fetch without an answer rejects with this; the browser's words mean nothing to a user.
@@ -119,5 +119,5 @@ export class Uploads {
   private _current: { id: number; abort: AbortController } | null = null;
   private _sending: Promise<void> = Promise.resolve();
   private readonly _changed = new Signal<this, void>(this);
-  private readonly _taken = new Signal<this, KnowledgeItemInfo>(this);
+  private readonly _uploaded = new Signal<this, KnowledgeItemInfo>(this);
 }

@@ -1,5 +1,5 @@
 /** The progress of a model's download: a bar, and the same in words. */
-import { percent, stateWords } from './local_models';
+import { percent, formatState } from './local_models';
 import type { LocalModelInfo } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
 
@@ -17,7 +17,7 @@ export function DownloadProgress({ model }: { model: LocalModelInfo }): JSX.Elem
         />
       )}
       <div className="onyx-Fetch-state" data-onyx="fetch-state">
-        {stateWords(model, trans)}
+        {formatState(model, trans)}
       </div>
       {model.error && (
         <p role="alert" className="onyx-Problem" data-onyx="fetch-problem">

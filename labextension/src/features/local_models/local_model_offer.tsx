@@ -1,7 +1,7 @@
 /**
  * Shown while no capable model is on this machine: what one click would download, its size, and the progress.
  */
-import { sizeWords } from './local_models';
+import { formatSize } from './local_models';
 import type { LocalModelInfo } from '../../protocol/wire';
 import { DownloadProgress } from './download_progress';
 import { useUi } from '../../shared/ui_context';
@@ -23,7 +23,7 @@ export function LocalModelOffer(props: LocalModelOfferProps): JSX.Element {
   const { model, refusal, online, isNamed = false, fetch, pause, showAll } = props;
   const { trans } = useUi();
   const isBegun = model.state === 'fetching' || model.state === 'paused';
-  const size = sizeWords(model.bytes);
+  const size = formatSize(model.bytes);
   return (
     <div className="onyx-Offer" data-onyx="local-model-offer">
       {!isNamed && (

@@ -33,13 +33,13 @@ export class LocalModels extends LiveList {
   /** Starts or resumes the download. */
   fetch(model: LocalModelInfo): Promise<void> {
     return this.attempt(async () =>
-      this._take(await this.client.request('local_models.fetch', { id: model.id }))
+      this._apply(await this.client.request('local_models.fetch', { id: model.id }))
     );
   }
 
   pause(model: LocalModelInfo): Promise<void> {
     return this.attempt(async () =>
-      this._take(await this.client.request('local_models.pause', { id: model.id }))
+      this._apply(await this.client.request('local_models.pause', { id: model.id }))
     );
   }
 
@@ -47,7 +47,7 @@ export class LocalModels extends LiveList {
   remove(model: LocalModelInfo): Promise<void> {
     return this.attempt(async () => {
       const { id, shared } = model;
-      this._take(await this.client.request('local_models.remove', { id, shared }, 60_000));
+      this._apply(await this.client.request('local_models.remove', { id, shared }, 60_000));
     });
   }
 
@@ -60,14 +60,14 @@ export class LocalModels extends LiveList {
 
   protected isOutdatedBy(frame: EventFrame): boolean {
     if (frame.event === 'local_models.progress') {
-      this._take(frame.data as LocalModelInfo);
+      this._apply(frame.data as LocalModelInfo);
       this.emit();
     }
     return false;
   }
 
-  private _take(news: LocalModelInfo): void {
-    this.overtake();
+  private _apply(news: LocalModelInfo): void {
+    this.invalidatePending();
     const before = this._models?.find(model => model.id === news.id);
     this._models = this._models?.map(model => (model.id === news.id ? news : model)) ?? null;
     if (before && (before.state === 'ready') !== (news.state === 'ready')) {
@@ -79,7 +79,7 @@ export class LocalModels extends LiveList {
 }
 
 /** A readable size: `491 MB`, `1.12 GB`. */
-export function sizeWords(bytes: number): string {
+export function formatSize(bytes: number): string {
   return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB` : `${Math.round(bytes / 1e6)} MB`;
 }
 
@@ -89,16 +89,16 @@ export function percent({ doneBytes, bytes }: LocalModelInfo): number {
 }
 
 /** The state of a model's file, in one line. */
-export function stateWords(model: LocalModelInfo, trans: TranslationBundle): string {
+export function formatState(model: LocalModelInfo, trans: TranslationBundle): string {
   const { state, source, fetcher, doneBytes, bytes } = model;
-  const far = trans.__('%1 % · %2 of %3', percent(model), sizeWords(doneBytes), sizeWords(bytes));
+  const far = trans.__('%1 % · %2 of %3', percent(model), formatSize(doneBytes), formatSize(bytes));
   switch (state) {
     case 'ready':
       return model.shared ? trans.__('Ready, for everyone on this installation') : trans.__('Ready');
     case 'missing':
       return model.fitsMemory
         ? trans.__('Not on this machine')
-        : trans.__('Not on this machine. Needs %1 of free memory', sizeWords(model.leastMemory));
+        : trans.__('Not on this machine. Needs %1 of free memory', formatSize(model.leastMemory));
     case 'failed':
       return trans.__('Download failed');
     case 'paused':

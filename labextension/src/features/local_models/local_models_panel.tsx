@@ -2,7 +2,7 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
-import { sizeWords } from './local_models';
+import { formatSize } from './local_models';
 import type { LocalModelInfo } from '../../protocol/wire';
 import { DownloadProgress } from './download_progress';
 import { IconButton } from '../../shared/icon_button';
@@ -98,7 +98,7 @@ function ModelRow({ model, disabled, fetch, pause, remove }: ModelRowProps): JSX
   const { trans } = useUi();
   const [isAsked, setIsAsked] = useState(false);
   const { title, state } = model;
-  const facts = [sizeWords(model.bytes), model.licence, trans.__('%1 parameters', model.parameters)];
+  const facts = [formatSize(model.bytes), model.licence, trans.__('%1 parameters', model.parameters)];
   const button = (hook: string, label: string, act: () => void) => (
     <button
       type="button"
@@ -138,7 +138,7 @@ function ModelRow({ model, disabled, fetch, pause, remove }: ModelRowProps): JSX
       </div>
       {canGo && isAsked && (
         <div className="onyx-Fetch-question" data-onyx="local-model-question">
-          <span>{whatGoes(model, trans.__.bind(trans))}</span>
+          <span>{removalText(model, trans.__.bind(trans))}</span>
           {button('remove-yes', goes, () => {
             setIsAsked(false);
             remove(model);
@@ -151,10 +151,13 @@ function ModelRow({ model, disabled, fetch, pause, remove }: ModelRowProps): JSX
 }
 
 /** What would be deleted, and whose it is. */
-function whatGoes(model: LocalModelInfo, __: (text: string, ...values: string[]) => string): string {
+function removalText(model: LocalModelInfo, __: (text: string, ...values: string[]) => string): string {
   if (model.state !== 'ready') {
-    return __('%1 of it are already here and would have to be downloaded again.', sizeWords(model.doneBytes));
+    return __(
+      '%1 of it are already here and would have to be downloaded again.',
+      formatSize(model.doneBytes)
+    );
   }
-  const what = __('%1 would have to be downloaded again: %2', sizeWords(model.bytes), model.path ?? '');
+  const what = __('%1 would have to be downloaded again: %2', formatSize(model.bytes), model.path ?? '');
   return model.shared ? __('%1 – everybody on this installation uses it.', what) : what;
 }

@@ -1,5 +1,5 @@
 /** The conversations that mention what a memory search looks for but that were not noted. */
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import { matchParts } from '../../shared/match_parts';
 import type { SessionInfo } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
@@ -29,7 +29,7 @@ export function MemoryConversations(props: MemoryConversationsProps): JSX.Elemen
           onClick={() => open(session)}
         >
           <span className="onyx-Row-name">{session.title || trans.__('Untitled')}</span>
-          <span className="onyx-Row-state">{ago(session.updatedAt)}</span>
+          <span className="onyx-Row-state">{formatRelative(session.updatedAt)}</span>
           <span className="onyx-Result-text">
             {session.match && `${session.match.role === 'user' ? trans.__('You:') : trans.__('Onyx:')} `}
             {matchParts(session.match?.snippet ?? session.lastMessagePreview, query).map((part, index) =>

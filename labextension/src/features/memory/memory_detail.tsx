@@ -3,10 +3,10 @@
  */
 import { editIcon } from '@jupyterlab/ui-components';
 
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import type { Comparison } from './memory_file';
 import type { MemoryPlace } from './memory_place';
-import { fileTitle, sizeInWords } from './memory_text';
+import { fileTitle, formatSize } from './memory_text';
 import type { MemoryFileInfo, MemoryText, MemoryVersionInfo } from '../../protocol/wire';
 import type { DrawDiff } from '../../shared/drawn_diff';
 import { MemoryFactsView } from './memory_facts_view';
@@ -110,8 +110,10 @@ function Head(props: MemoryDetailProps): JSX.Element {
       <div className="onyx-Detail-facts">
         {title !== place.path && <span>{place.path}</span>}
         {info?.shared && <span>{trans.__('for all agents')}</span>}
-        {info && !info.deleted && <span>{sizeInWords(info.sizeBytes)}</span>}
-        {info?.changedAt && <span title={info.changedAt}>{trans.__('changed %1', ago(info.changedAt))}</span>}
+        {info && !info.deleted && <span>{formatSize(info.sizeBytes)}</span>}
+        {info?.changedAt && (
+          <span title={info.changedAt}>{trans.__('changed %1', formatRelative(info.changedAt))}</span>
+        )}
         {info?.deleted && <span>{trans.__('deleted')}</span>}
       </div>
     </header>

@@ -1,12 +1,12 @@
 /** An agent's facts, one row each: what is true, what was true once, how certain it is and since when. */
 import { useMemo } from 'react';
 
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import { categoryOf, factGroups, isAt } from './memory_facts';
 import type { MemoryPlace } from './memory_place';
 import type { MemoryFact, MemoryFacts } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
-import { useKeptInSight } from '../../shared/use_kept_in_sight';
+import { useKeptVisible } from '../../shared/use_kept_in_sight';
 
 interface MemoryFactsViewProps {
   facts: MemoryFacts;
@@ -21,7 +21,7 @@ export function MemoryFactsView(props: MemoryFactsViewProps): JSX.Element {
   const { trans } = useUi();
   const [holding, former] = useMemo(() => factGroups(facts), [facts]);
   const isNamed = place.fact !== undefined || place.lines !== undefined;
-  const root = useKeptInSight<HTMLDivElement>(isNamed && place);
+  const root = useKeptVisible<HTMLDivElement>(isNamed && place);
   return (
     <div className="onyx-MemoryText onyx-Facts" data-onyx="memory-facts" ref={root}>
       {isNamed && !facts.some(fact => isAt(fact, place)) && (
@@ -116,7 +116,7 @@ function Sure({ fact }: { fact: MemoryFact }): JSX.Element {
   const percent = Math.round(fact.confidence * 100);
   const told = trans.__(
     'Last mentioned %1. Confidence rises each time you mention it and fades over the weeks.',
-    ago(fact.toldAt)
+    formatRelative(fact.toldAt)
   );
   return <span title={told}>{trans.__('%1 % sure', percent)}</span>;
 }

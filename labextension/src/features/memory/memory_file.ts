@@ -118,7 +118,13 @@ export class MemoryFile implements IDisposable {
     this._forgetRefusal();
     this._view = isSame && !place.lines && !place.fact ? this._view : 'text';
     if (!isSame) {
-      this._text = this._versions = this._comparison = this._compared = this._problem = this._former = null;
+      this._text =
+        this._versions =
+        this._comparison =
+        this._compared =
+        this._problem =
+        this._formerText =
+          null;
     }
     this._emit();
     if (place) {
@@ -216,11 +222,11 @@ export class MemoryFile implements IDisposable {
       return;
     }
     try {
-      const made = await this._bringBack(place, version.version, this._text?.checksum ?? NO_FILE);
+      const made = await this._restoreVersion(place, version.version, this._text?.checksum ?? NO_FILE);
       const undo =
         current && !current.deleted
           ? async (): Promise<void> => {
-              await this._bringBack(place, current.version, made.checksum);
+              await this._restoreVersion(place, current.version, made.checksum);
             }
           : null;
       this._restored.emit({ place, version, undo });
@@ -238,7 +244,7 @@ export class MemoryFile implements IDisposable {
   }
 
   /** The file after the restore. Rejects if it failed. */
-  private async _bringBack(place: MemoryPlace, version: number, basedOn: string): Promise<MemoryText> {
+  private async _restoreVersion(place: MemoryPlace, version: number, basedOn: string): Promise<MemoryText> {
     const { path, agentId } = place;
     this._isBusy = true;
     this._forgetRefusal();
@@ -309,13 +315,13 @@ export class MemoryFile implements IDisposable {
     }
     const { path, agentId } = place;
     const { version: number } = version;
-    if (this._former?.number === number) {
-      return this._former.text;
+    if (this._formerText?.number === number) {
+      return this._formerText.text;
     }
     const read = await this.client.request('memory.read', { path, agentId, version: number });
     const text: [string, boolean] = [readable(read), read.cut === true];
     if (this._isShown(place)) {
-      this._former = { number, text };
+      this._formerText = { number, text };
     }
     return text;
   }
@@ -359,7 +365,7 @@ export class MemoryFile implements IDisposable {
   private _versionCount = 0;
   private _compared: number | null = null;
   private _comparison: Comparison | null = null;
-  private _former: { number: number; text: [string, boolean] } | null = null;
+  private _formerText: { number: number; text: [string, boolean] } | null = null;
   private _problem: string | null = null;
   private _refusal: string | null = null;
   private _hasConflict = false;

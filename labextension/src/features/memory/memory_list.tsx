@@ -3,9 +3,9 @@ import type { ReactNode } from 'react';
 
 import type { MemoryPlace } from './memory_place';
 import type { MemoryFilter } from './memory_search';
-import { fileGroups, fileTitle, placeName, sizeInWords } from './memory_text';
+import { fileGroups, fileTitle, placeName, formatSize } from './memory_text';
 import type { FileGroup } from './memory_text';
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import type { MemoryFileInfo, MemoryPassage, MemoryStatus, SessionInfo } from '../../protocol/wire';
 import { MemoryConversations } from './memory_conversations';
 import { MemoryFilterRow } from './memory_filter';
@@ -14,7 +14,7 @@ import { MemoryStatusLine } from './memory_status';
 import { moveFocus } from '../../shared/move_focus';
 import { useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
-import { useOpensFirst } from '../../shared/use_opens_first';
+import { useOpenFirst } from '../../shared/use_opens_first';
 
 interface MemoryListProps {
   /** null while they are being read. */
@@ -51,7 +51,7 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
   const { query, type, searched, failed, openPassage } = props;
   const { trans } = useUi();
   const asked = query.trim();
-  const openFirst = useOpensFirst({
+  const openFirst = useOpenFirst({
     ...{ query: asked, searched, failed, open: openPassage },
     results: props.results ?? NOTHING
   });
@@ -65,14 +65,14 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
         aria-label={trans.__('Search memory')}
         value={query}
         onChange={event => {
-          openFirst.callOff();
+          openFirst.cancel();
           type(event.target.value);
         }}
-        onBlur={openFirst.callOff}
+        onBlur={openFirst.cancel}
         onKeyDown={event => {
           if (event.key === 'Escape' && query !== '' && !event.nativeEvent.isComposing) {
             event.preventDefault();
-            openFirst.callOff();
+            openFirst.cancel();
             type('');
           }
           if (asked !== '') {
@@ -145,7 +145,7 @@ function FileRow(props: {
 }): JSX.Element {
   const { file, isSelected, open } = props;
   const { trans } = useUi();
-  const changed = file.changedAt ? ago(file.changedAt) : '';
+  const changed = file.changedAt ? formatRelative(file.changedAt) : '';
   return (
     <button
       type="button"
@@ -159,7 +159,7 @@ function FileRow(props: {
     >
       <span className="onyx-Row-name">{fileTitle(file.path, trans)}</span>
       <span className="onyx-Row-state">
-        {file.problem ? trans.__('unreadable') : file.deleted ? '' : sizeInWords(file.sizeBytes)}
+        {file.problem ? trans.__('unreadable') : file.deleted ? '' : formatSize(file.sizeBytes)}
       </span>
       <span className="onyx-Row-about">
         {file.deleted

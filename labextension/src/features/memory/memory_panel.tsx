@@ -92,7 +92,7 @@ export class MemoryPanel extends ReactWidget {
   /** Files may have changed while the panel was hidden. */
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
-    readAgain(this.props);
+    refreshAll(this.props);
   }
 
   protected override onActivateRequest(message: Message): void {
@@ -113,7 +113,11 @@ export class MemoryPanel extends ReactWidget {
   private readonly _drop: DocumentDrop;
 }
 
-function readAgain({ files, file, documents }: Pick<MemoryPanelProps, 'files' | 'file' | 'documents'>): void {
+function refreshAll({
+  files,
+  file,
+  documents
+}: Pick<MemoryPanelProps, 'files' | 'file' | 'documents'>): void {
   void files.load();
   void file.load();
   void documents.load();
@@ -146,7 +150,7 @@ function Panel(props: MemoryPanelProps): JSX.Element {
             icon={refreshIcon}
             label={trans.__('Read again')}
             hook="memory-refresh"
-            onClick={() => readAgain(props)}
+            onClick={() => refreshAll(props)}
           />
         </>
       }

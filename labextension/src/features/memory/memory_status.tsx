@@ -33,7 +33,7 @@ export function MemoryStatusLine({ status }: { status: MemoryStatus | null }): J
           <span>{trans.__('Reading for search: %1 of %2', progress.done, progress.total)}</span>
         </div>
       ) : (
-        <span>{searchWords(status, trans)}</span>
+        <span>{formatSearchMode(status, trans)}</span>
       )}
       {problems.map(({ message }) => (
         <span key={message}>{message}</span>
@@ -42,7 +42,7 @@ export function MemoryStatusLine({ status }: { status: MemoryStatus | null }): J
   );
 }
 
-function searchWords(status: MemoryStatus, trans: Ui['trans']): string {
+function formatSearchMode(status: MemoryStatus, trans: Ui['trans']): string {
   const { searches, embedder, seeksEmbedder, problems } = status;
   if (searches === 'words') {
     return trans.__('Keyword search for now.');

@@ -144,7 +144,7 @@ export function fileTitle(path: string, trans: TranslationBundle): string {
   return new Intl.DateTimeFormat(undefined, format).format(date);
 }
 
-export function sizeInWords(sizeBytes: number): string {
+export function formatSize(sizeBytes: number): string {
   const isLarge = sizeBytes >= 1_000_000;
   const value = Math.max(sizeBytes && 0.1, sizeBytes / (isLarge ? 1_000_000 : 1000));
   const unit = isLarge ? 'megabyte' : 'kilobyte';

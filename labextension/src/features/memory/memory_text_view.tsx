@@ -5,7 +5,7 @@ import { textPieces } from './memory_text';
 import type { TextPiece } from './memory_text';
 import { MarkdownBlockView } from '../../shared/markdown_block_view';
 import { useUi } from '../../shared/ui_context';
-import { useKeptInSight } from '../../shared/use_kept_in_sight';
+import { useKeptVisible } from '../../shared/use_kept_in_sight';
 
 interface MemoryTextViewProps {
   text: string;
@@ -22,13 +22,13 @@ export function MemoryTextView({ text, lines }: MemoryTextViewProps): JSX.Elemen
   const [more, setMore] = useState(0);
   const first = Math.max(0, marked - STEP / 2 - more * STEP);
   const last = Math.max(0, marked) + STEP * (more + 1);
-  const root = useKeptInSight<HTMLDivElement>(lines);
+  const root = useKeptVisible<HTMLDivElement>(lines);
   const grow = () => setMore(more + 1);
   return (
     <div className="onyx-MemoryText" data-onyx="memory-text" ref={root}>
       {first > 0 && <More label={trans.__('Show earlier lines')} grow={grow} />}
       {pieces.slice(first, last).map(piece => (
-        <Piece key={piece.startLine} piece={piece} isMarked={lines !== undefined && meets(piece, lines)} />
+        <Piece key={piece.startLine} piece={piece} isMarked={lines !== undefined && overlaps(piece, lines)} />
       ))}
       {last < pieces.length && <More label={trans.__('Show later lines')} grow={grow} />}
     </div>
@@ -55,6 +55,6 @@ function More({ label, grow }: { label: string; grow: () => void }): JSX.Element
   );
 }
 
-function meets(piece: TextPiece, [start, end]: readonly [number, number]): boolean {
+function overlaps(piece: TextPiece, [start, end]: readonly [number, number]): boolean {
   return piece.startLine <= end && piece.endLine >= start;
 }

@@ -1,5 +1,5 @@
 /** The versions of a memory file, newest first: when, by whom, in which conversation. */
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import type { MemoryVersionInfo } from '../../protocol/wire';
 import { moveFocus } from '../../shared/move_focus';
 import { useUi } from '../../shared/ui_context';
@@ -61,8 +61,8 @@ function Entry(props: MemoryTimelineProps & { version: MemoryVersionInfo }): JSX
         onClick={() => select(version.version)}
       >
         <span className="onyx-Timeline-who">{authorName(version.author, trans)}</span>
-        <span className="onyx-Row-state">{ago(version.at)}</span>
-        <span className="onyx-Timeline-what">{stateWords(version, trans)}</span>
+        <span className="onyx-Row-state">{formatRelative(version.at)}</span>
+        <span className="onyx-Timeline-what">{formatState(version, trans)}</span>
       </button>
       {sessionKey && openSession && (
         <button
@@ -88,7 +88,7 @@ export function authorName(author: MemoryVersionInfo['author'], trans: Ui['trans
   return names[author];
 }
 
-function stateWords(version: MemoryVersionInfo, trans: Ui['trans']): string {
+function formatState(version: MemoryVersionInfo, trans: Ui['trans']): string {
   const words = [
     version.current ? trans.__('Version %1, now', version.version) : trans.__('Version %1', version.version)
   ];

@@ -78,10 +78,10 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
     const create = () => {
       const files = new MemoryFiles(client);
       const file = new MemoryFile(client);
-      file.restored.connect((_, restored) => sayRestored(restored, trans));
+      file.restored.connect((_, restored) => notifyRestored(restored, trans));
       file.changed.connect(() => void tracker.save(panel));
       const documents = new Documents(client, uploads);
-      documents.removed.connect((_, removed) => sayRemoved(removed, trans));
+      documents.removed.connect((_, removed) => notifyRemoved(removed, trans));
       const content = new MemoryPanel({
         ...{ files, file, documents, titles: new SessionTitles(client) },
         search: new MemorySearch(
@@ -173,7 +173,7 @@ function textIn(args: ReadonlyPartialJSONObject, name: string): string | undefin
   return typeof value === 'string' ? value : undefined;
 }
 
-function sayRestored({ place, version, undo }: Restored, trans: TranslationBundle): void {
+function notifyRestored({ place, version, undo }: Restored, trans: TranslationBundle): void {
   const said = trans.__('%1 was restored to version %2.', place.path, version.version);
   const action = undo && {
     label: trans.__('Undo'),
@@ -194,7 +194,7 @@ function openerOf(app: JupyterFrontEnd, path: string): string {
   return app.commands.hasCommand(OPEN_PATH) && !path.includes(':') ? OPEN_PATH : OPEN_FILE;
 }
 
-function sayRemoved({ item, undo }: RemovedDocument, trans: TranslationBundle): void {
+function notifyRemoved({ item, undo }: RemovedDocument, trans: TranslationBundle): void {
   const again = () =>
     void undo().then(
       () => Notification.success(trans.__('Onyx reads “%1” again.', item.title), { autoClose: 4000 }),

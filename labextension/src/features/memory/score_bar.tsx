@@ -11,7 +11,7 @@ export interface Scores {
 
 export function ScoreBar({ scores }: { scores: Scores }): JSX.Element {
   const { trans } = useUi();
-  const words = scoreWords(scores, trans);
+  const words = formatScores(scores, trans);
   return (
     <span className="onyx-Score" data-onyx="score" role="img" aria-label={words} title={words}>
       <span style={{ width: `${Math.round(Math.min(1, Math.max(0, scores.score)) * 100)}%` }} />
@@ -20,7 +20,7 @@ export function ScoreBar({ scores }: { scores: Scores }): JSX.Element {
 }
 
 /** One line per part; a part that did not count is left out. */
-export function scoreWords(scores: Scores, trans: Ui['trans']): string {
+export function formatScores(scores: Scores, trans: Ui['trans']): string {
   const parts: Array<[string, number | null | undefined]> = [
     [trans.__('Score'), scores.score],
     [trans.__('meaning'), scores.vectorScore],

@@ -4,7 +4,7 @@
  */
 import type { ISharedCell, ISharedNotebook, SharedCell, YNotebook } from '@jupyter/ydoc';
 
-import { carry, cellOf, patchSource, restoreCell, wholeCell } from './cell_content';
+import { withoutLargeOutputs, cellOf, patchSource, restoreCell, wholeCell } from './cell_content';
 import type { NbCell } from './cell_content';
 import { cellHash } from './cell_hash';
 import { MAX_ANSWER_BYTES, jsonBytes } from '../../protocol/frame_size';
@@ -62,7 +62,7 @@ export function applyChanges(
     throw new ActionError('too_large', 'These are too many changes at once. Make them in smaller steps.');
   }
   const change = () => {
-    carryOut(model, steps);
+    applySteps(model, steps);
     if (model.nbformat === 4 && model.nbformat_minor < MINOR_WITH_IDS) {
       (model as YNotebook).nbformat_minor = MINOR_WITH_IDS; // otherwise saving drops the cell ids
     }
@@ -132,7 +132,7 @@ class Planning {
     if (cell.cell_type === 'code' && !(cell.outputs as unknown[]).length) {
       cell.metadata = { ...(cell.metadata as object), trusted: true };
     }
-    this._put(putAt, cell);
+    this._insertCell(putAt, cell);
     const applied = { cellId: cell.id, before: null, beforePlace: null, outputsLeftOut: false };
     return { kind: 'insert', takenFrom: null, putAt, cell, applied };
   }
@@ -144,25 +144,25 @@ class Planning {
     const applied = this._applied(takenFrom, cell);
     this.order.splice(takenFrom, 1);
     const putAt = this._indexOf(place);
-    this._put(putAt, cell);
+    this._insertCell(putAt, cell);
     return { kind: 'move', takenFrom, putAt, cell, applied };
   }
 
   private _replace(
     { kind, baseHash = null }: { kind: CellChange['kind']; baseHash?: string | null },
     cellId: string,
-    become: (cell: NbCell) => NbCell | null
+    convert: (cell: NbCell) => NbCell | null
   ): Step {
     const [at, before] = this._find(cellId);
     checkBase(before, baseHash);
     const applied = this._applied(at, before);
-    const cell = become(before);
+    const cell = convert(before);
     if (cell?.cell_type !== before.cell_type) {
       this._refuseRunning(cellId);
     }
     this.order.splice(at, 1);
     if (cell) {
-      this._put(at, cell);
+      this._insertCell(at, cell);
     }
     return { kind, takenFrom: at, putAt: cell && at, cell, applied };
   }
@@ -193,13 +193,13 @@ class Planning {
     return index + 1;
   }
 
-  private _put(index: number, cell: NbCell): void {
+  private _insertCell(index: number, cell: NbCell): void {
     this.order.splice(index, 0, cell.id);
     this._changed.set(cell.id, cell);
   }
 
   private _applied(at: number, cell: NbCell): AppliedChange {
-    const [before, outputsLeftOut] = carry(cell, this._budget);
+    const [before, outputsLeftOut] = withoutLargeOutputs(cell, this._budget);
     const beforePlace = at > 0 ? { after: this.order[at - 1] } : 'start';
     return { cellId: cell.id, before, beforePlace, outputsLeftOut };
   }
@@ -237,7 +237,7 @@ function withOutputs(
 }
 
 /** Within a transaction the model's own list of cells doesn't update, so a separate list is kept. */
-function carryOut(model: ISharedNotebook, steps: readonly Step[]): void {
+function applySteps(model: ISharedNotebook, steps: readonly Step[]): void {
   const cells = [...model.cells];
   for (const { kind, takenFrom, putAt, cell } of steps) {
     const shared = takenFrom === null ? null : cells[takenFrom];

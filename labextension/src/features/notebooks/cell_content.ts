@@ -40,7 +40,7 @@ export function cellOf(shared: ISharedCell): NbCell {
  * The cell for one frame, and whether its outputs or attachments exceeded what is left of `budget`: then
  * those keys are missing.
  */
-export function carry(cell: NbCell, budget: { bytes: number }): [NbCell, boolean] {
+export function withoutLargeOutputs(cell: NbCell, budget: { bytes: number }): [NbCell, boolean] {
   const { outputs, attachments, execution_count, ...rest } = cell;
   const shown = [outputs, attachments];
   const needed = countChars(shown, budget.bytes) > budget.bytes ? Infinity : jsonBytes(shown);

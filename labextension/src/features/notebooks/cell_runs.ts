@@ -5,7 +5,7 @@ import type { Cell } from '@jupyterlab/cells';
 import type { INotebookCellExecutor, NotebookPanel } from '@jupyterlab/notebook';
 
 import { checkBase } from './cell_changes';
-import { carry, cellOf } from './cell_content';
+import { withoutLargeOutputs, cellOf } from './cell_content';
 import { MAX_ANSWER_BYTES } from '../../protocol/frame_size';
 import { KernelLife } from './kernel_life';
 import { isKernelFree, kernelFree } from './kernel_turn';
@@ -14,7 +14,7 @@ import { fullOutputs } from './output_limits';
 import { Remembered } from '../../shared/bounded_cache';
 
 const KERNEL_TIMEOUT_MS = 60_000;
-const MOST_REMEMBERED = 50;
+const MAX_REMEMBERED = 50;
 const MAX_REMEMBERED_CHARS = 10_000_000;
 const MAX_BEFORE_BYTES = 1_000_000;
 
@@ -53,7 +53,7 @@ export class CellRuns {
     return this._outcomes.hasEnded(runKey);
   }
 
-  private readonly _outcomes = new Remembered<Record<string, unknown>>(MOST_REMEMBERED, MAX_REMEMBERED_CHARS);
+  private readonly _outcomes = new Remembered<Record<string, unknown>>(MAX_REMEMBERED, MAX_REMEMBERED_CHARS);
 }
 
 async function run(
@@ -75,11 +75,11 @@ async function run(
   const shared = cell.model.sharedModel as ISharedCodeCell;
   const now = cellOf(shared);
   checkBase(now, baseHash);
-  const [before, outputsLeftOut] = carry(now, { bytes: MAX_BEFORE_BYTES });
+  const [before, outputsLeftOut] = withoutLargeOutputs(now, { bytes: MAX_BEFORE_BYTES });
   const life = new KernelLife(panel);
   const ended = await execute(panel, cell, executor).finally(() => life.dispose());
   if (!ended) {
-    checkLost(panel, life);
+    detectLostRuns(panel, life);
   }
   const outputs = cell.isDisposed
     ? []
@@ -117,7 +117,7 @@ async function execute(panel: NotebookPanel, cell: Cell, executor: INotebookCell
 }
 
 /** Throws if an unfinished run was not stopped either. */
-function checkLost(panel: NotebookPanel, life: KernelLife): void {
+function detectLostRuns(panel: NotebookPanel, life: KernelLife): void {
   if (panel.isDisposed) {
     // The tab's own connection is gone with it, which says nothing about the kernel.
     throw new ActionError(

@@ -4,7 +4,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 
 import { ActionError } from './notebook_bridge';
 
-const GONE: readonly string[] = ['dead', 'terminating'];
+const DEAD_STATES: readonly string[] = ['dead', 'terminating'];
 
 type Future = CodeCell['outputArea']['future'];
 
@@ -30,7 +30,7 @@ export async function kernelFree(panel: NotebookPanel): Promise<void> {
       throw new ActionError('not_open', 'The notebook was closed.');
     }
     const now = status(panel);
-    if (now === undefined || GONE.includes(now)) {
+    if (now === undefined || DEAD_STATES.includes(now)) {
       throw new ActionError('no_kernel', 'The kernel of the notebook is not running.');
     }
     await change(panel);

@@ -54,13 +54,13 @@ export class NotebookBridge implements IDisposable {
       return;
     }
     const shown = { notebooks: this.openNotebooks(), cards: this.cards(), folder: this.folder() };
-    const told = JSON.stringify(shown);
-    if (told === this._told) {
+    const sent = JSON.stringify(shown);
+    if (sent === this._lastSent) {
       return;
     }
-    this._told = told;
+    this._lastSent = sent;
     this.client.request('client.update', { ...shown, pageId: this._pageId }).catch(() => {
-      this._told = null;
+      this._lastSent = null;
     });
   }
 
@@ -73,7 +73,7 @@ export class NotebookBridge implements IDisposable {
   }
 
   private _onState(_: SocketClient, state: ConnectionState): void {
-    this._told = null;
+    this._lastSent = null;
     if (state === 'open') {
       this.announce();
     }
@@ -114,7 +114,7 @@ export class NotebookBridge implements IDisposable {
   }
 
   private readonly _pageId = UUID.uuid4();
-  private _told: string | null = null;
+  private _lastSent: string | null = null;
   private _isDisposed = false;
 }
 

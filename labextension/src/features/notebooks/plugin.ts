@@ -13,7 +13,7 @@ import { NotebookFront } from './notebook_front';
 import { INotebookFront, IOnyxConnection } from '../../tokens';
 
 /** Outputs that only this extension draws. */
-const OURS = 'application/vnd.onyx.';
+const ONYX_MIME_PREFIX = 'application/vnd.onyx.';
 
 /** Opens a notebook and brings one of its cells to the front. */
 export const SHOW_CELL = 'onyx:show-cell';
@@ -38,7 +38,7 @@ export const notebookPlugin: JupyterFrontEndPlugin<INotebookFront> = {
       const show: OpenCell = (path, cellId) => openCell(app, tracker, path, cellId);
       addShowCell(app, show);
       const actions = notebookActions(tracker, executor ?? { runCell }, show);
-      const cards = () => (rendermime?.mimeTypes ?? []).filter(type => type.startsWith(OURS));
+      const cards = () => (rendermime?.mimeTypes ?? []).filter(type => type.startsWith(ONYX_MIME_PREFIX));
       const folder = () => (files ? serverPath(files.model) : null);
       const bridge = new NotebookBridge(client, actions, () => openNotebooks(tracker), cards, folder);
       announceChanges(tracker, bridge);

@@ -16,11 +16,11 @@ export interface Shown {
   file: ProjectFile;
   isOutdated: boolean;
   isBusy: boolean;
-  showNow: () => void;
+  showCurrent: () => void;
   answer: (given: (file: ProjectFile) => Promise<void>) => Promise<void>;
 }
 
-export function useShown(file: ProjectFile, isOpen: boolean): Shown {
+export function useShownFile(file: ProjectFile, isOpen: boolean): Shown {
   const [kept, setKept] = useState<ProjectFile | null>(null);
   const [isBusy, setIsBusy] = useState(false);
   useEffect(() => {
@@ -42,7 +42,7 @@ export function useShown(file: ProjectFile, isOpen: boolean): Shown {
     },
     [shown]
   );
-  return { file: shown, isOutdated, isBusy, showNow: () => setKept(file), answer };
+  return { file: shown, isOutdated, isBusy, showCurrent: () => setKept(file), answer };
 }
 
 /** The text, and a note if the file has changed meanwhile. */
@@ -54,7 +54,12 @@ export function ShownText({ shown }: { shown: Shown }): JSX.Element {
       {shown.isOutdated && (
         <div className="onyx-Note" role="alert" data-onyx="project-outdated">
           {trans.__('It changed while you were viewing it.')}{' '}
-          <button type="button" className="onyx-Link" data-onyx="project-show-now" onClick={shown.showNow}>
+          <button
+            type="button"
+            className="onyx-Link"
+            data-onyx="project-show-now"
+            onClick={shown.showCurrent}
+          >
             {trans.__('Show the current version')}
           </button>
         </div>

@@ -7,7 +7,7 @@ import type { Methods, ProjectFile } from '../../protocol/wire';
 import { LiveList } from '../../shared/live_list';
 
 /** The server looks at the files when it builds a prompt; after a turn they may have changed. */
-const OCCASIONS: ReadonlySet<string> = new Set([
+const REFRESH_EVENTS: ReadonlySet<string> = new Set([
   'project.updated',
   'chat.final',
   'chat.error',
@@ -46,7 +46,7 @@ export class ProjectInstructions extends LiveList {
   }
 
   protected isOutdatedBy(frame: EventFrame): boolean {
-    return OCCASIONS.has(frame.event);
+    return REFRESH_EVENTS.has(frame.event);
   }
 
   /** Whatever the outcome, the files are then as the server has them. */

@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { useId, useState } from 'react';
 
 import type { ProjectFile } from '../../protocol/wire';
-import { DeclineButton, ShownText, TrustButton, useShown } from './project_answer';
+import { DeclineButton, ShownText, TrustButton, useShownFile } from './project_answer';
 import type { ProjectAnswers } from './project_answer';
 import { RefusalNote } from '../../shared/refusal_note';
 import { useUi } from '../../shared/ui_context';
@@ -20,7 +20,7 @@ export function ProjectNotice(props: ProjectNoticeProps): JSX.Element {
   const { trans } = useUi();
   const [isOpen, setIsOpen] = useState(false);
   const bodyId = useId();
-  const shown = useShown(file, isOpen);
+  const shown = useShownFile(file, isOpen);
   return (
     <section
       className="onyx-Project onyx-mod-notice"

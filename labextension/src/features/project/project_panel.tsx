@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react';
 
 import type { ProjectFile } from '../../protocol/wire';
 import { IconButton } from '../../shared/icon_button';
-import { DeclineButton, ShownText, TrustButton, useShown } from './project_answer';
+import { DeclineButton, ShownText, TrustButton, useShownFile } from './project_answer';
 import type { ProjectAnswers } from './project_answer';
 import { RefusalNote } from '../../shared/refusal_note';
 import { useUi } from '../../shared/ui_context';
@@ -80,7 +80,7 @@ export function ProjectPanel(props: ProjectPanelProps): JSX.Element {
 
 function FilePart({ file, online, trust, decline }: ProjectAnswers & { file: ProjectFile }): JSX.Element {
   const { trans } = useUi();
-  const shown = useShown(file, file.state !== 'unusable');
+  const shown = useShownFile(file, file.state !== 'unusable');
   const { state } = file;
   const isUsed = state === 'trusted';
   return (

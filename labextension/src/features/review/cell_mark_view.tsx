@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon, checkIcon, undoIcon } from '@jupyterlab/ui-components';
 import { useId } from 'react';
 
-import { markWords, whyNot } from './mark_words';
+import { formatMark, lockedReason } from './mark_words';
 import type { ShownMark } from './shown_marks';
 import { DiffPeek, usePeek } from '../../shared/diff_peek';
 import { DrawnDiff } from '../../shared/drawn_diff';
@@ -31,7 +31,7 @@ export function CellMarkView(props: CellMarkViewProps): JSX.Element {
   const bodyId = useId();
   const isDeleted = shown.kind === 'deleted';
   const hasDiff = isDeleted || shown.kind === 'edited';
-  const refusal = whyNot(shown, trans);
+  const refusal = lockedReason(shown, trans);
   const peek = usePeek(!hasDiff || isOpen);
   const diff = (hook: string) => (
     <DrawnDiff
@@ -45,7 +45,7 @@ export function CellMarkView(props: CellMarkViewProps): JSX.Element {
   const words = (
     <>
       <strong>{trans.__('Onyx')}</strong>
-      {markWords(shown, props.from, trans).map((part, index) => (
+      {formatMark(shown, props.from, trans).map((part, index) => (
         <span key={index}>
           {isDeleted ? ' ' : ' · '}
           {part}

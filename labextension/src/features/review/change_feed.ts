@@ -12,9 +12,9 @@ type Changes = Methods['notebook.changes'];
 
 export interface Subject {
   /** Several reasons to ask within this many milliseconds count as one. */
-  togetherMs: number;
+  debounceMs: number;
   /** Gets each event; true if it is a reason to ask. */
-  hears: (frame: EventFrame) => boolean;
+  isRelevant: (frame: EventFrame) => boolean;
   /** What to ask; null if there is nothing to ask about. */
   params: () => Changes['params'] | null;
   /** Takes the answer to these params, unless a later one was requested meanwhile. */
@@ -36,7 +36,7 @@ export class ChangeFeed implements IDisposable {
 
   /** Asks the server again, soon. */
   refresh(): void {
-    this._timer ??= setTimeout(() => void this.load(), this.subject.togetherMs);
+    this._timer ??= setTimeout(() => void this.load(), this.subject.debounceMs);
   }
 
   /** Asks now. Without a connection it does nothing; reconnecting asks again. */
@@ -68,7 +68,7 @@ export class ChangeFeed implements IDisposable {
   }
 
   private _onEvent(_: SocketClient, frame: EventFrame): void {
-    if (this.subject.hears(frame)) {
+    if (this.subject.isRelevant(frame)) {
       this.refresh();
     }
   }

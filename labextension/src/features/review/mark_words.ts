@@ -10,7 +10,7 @@ export function nameOf(path: string): string {
 }
 
 /** What the agent did to the cell, in the fewest words; `from` is the previous place of a moved one. */
-export function markWords(shown: ShownMark, from: string, trans: TranslationBundle): string[] {
+export function formatMark(shown: ShownMark, from: string, trans: TranslationBundle): string[] {
   const words = {
     added: [trans.__('new cell')],
     deleted: [trans.__('removed a cell')],
@@ -27,7 +27,7 @@ export function markWords(shown: ShownMark, from: string, trans: TranslationBund
 }
 
 /** Why a mark cannot be reverted, or null if it can. */
-export function whyNot(shown: ShownMark, trans: TranslationBundle): string | null {
+export function lockedReason(shown: ShownMark, trans: TranslationBundle): string | null {
   if (shown.mark.working) {
     return trans.__('Onyx is still working on this turn. Stop it, or wait until it ends.');
   }
@@ -37,7 +37,7 @@ export function whyNot(shown: ShownMark, trans: TranslationBundle): string | nul
 }
 
 /** What a turn did to notebooks: `3 cells changed`. */
-export function turnWords(turn: TurnInfo, trans: TranslationBundle): string {
+export function formatTurn(turn: TurnInfo, trans: TranslationBundle): string {
   if (turn.cells > 0) {
     return trans._n('%1 cell changed', '%1 cells changed', turn.cells);
   }
@@ -47,19 +47,19 @@ export function turnWords(turn: TurnInfo, trans: TranslationBundle): string {
 }
 
 /** What a revert did not do, one sentence per reason; empty if it did everything. */
-export function leftWords(outcome: NotebookReverted, trans: TranslationBundle): string[] {
+export function formatSkipped(outcome: NotebookReverted, trans: TranslationBundle): string[] {
   const reasons = new Map<string, LeftAlone[]>();
   for (const left of outcome.leftAlone) {
     const key = left.cellId ? left.reason : `${left.path}: ${left.message ?? left.reason}`;
     reasons.set(key, [...(reasons.get(key) ?? []), left]);
   }
   return [...reasons].map(([reason, left]) =>
-    left[0].cellId ? cellsLeft(reason, left.length, trans) : reason
+    left[0].cellId ? formatSkippedCells(reason, left.length, trans) : reason
   );
 }
 
 /** Which notebooks a revert removed or recreated. */
-export function notebookWords(outcome: NotebookReverted, trans: TranslationBundle): string[] {
+export function formatNotebooks(outcome: NotebookReverted, trans: TranslationBundle): string[] {
   const names = (paths: readonly string[]) => paths.map(nameOf).join(', ');
   return [
     ...(outcome.removed.length > 0 ? [trans.__('%1 was removed.', names(outcome.removed))] : []),
@@ -67,7 +67,7 @@ export function notebookWords(outcome: NotebookReverted, trans: TranslationBundl
   ];
 }
 
-function cellsLeft(reason: string, count: number, trans: TranslationBundle): string {
+function formatSkippedCells(reason: string, count: number, trans: TranslationBundle): string {
   switch (reason) {
     case 'changed':
       return trans._n(

@@ -17,7 +17,7 @@ import { shownMarks } from './shown_marks';
 import type { CellNow, ShownMark } from './shown_marks';
 import { CellMarkWidget } from './cell_mark';
 
-const SOON_MS = 40;
+const REDRAW_DELAY_MS = 40;
 
 export class MarkedNotebook implements IDisposable {
   constructor(
@@ -58,7 +58,7 @@ export class MarkedNotebook implements IDisposable {
     }
     const stops = this._shown.map(one => this._stop(one));
     const here = this.panel.content.activeCellIndex;
-    const at = this._stepped && stops[this._stepped.index] === here ? this._stepped.index : null;
+    const at = this._current && stops[this._current.index] === here ? this._current.index : null;
     const count = stops.length;
     const index = at === null ? this._nearest(stops, here, by) : (at + by + count) % count;
     await this._goTo(index);
@@ -103,7 +103,7 @@ export class MarkedNotebook implements IDisposable {
 
   private _drawSoon(): void {
     if (this.marks.marks.length > 0 || this._shown.length > 0) {
-      this._timer ??= setTimeout(() => this._draw(), SOON_MS);
+      this._timer ??= setTimeout(() => this._draw(), REDRAW_DELAY_MS);
     }
   }
 
@@ -134,7 +134,7 @@ export class MarkedNotebook implements IDisposable {
       const props = this._props(shown, own ? now[own.index].source : null, byId);
       this._place(host, shown, props, below);
     }
-    this._tidy(seen);
+    this._removeStale(seen);
     this._colour(byId);
     this._drawBar();
   }
@@ -190,13 +190,13 @@ export class MarkedNotebook implements IDisposable {
 
   /** The cell's own parts are created when it is first shown, and would end up below. */
   private _drawWhenReady(host: Cell): void {
-    if (!this._awaited.has(host)) {
-      this._awaited.add(host);
+    if (!this._observedCells.has(host)) {
+      this._observedCells.add(host);
       void host.ready.then(() => this._drawSoon());
     }
   }
 
-  private _tidy(seen: ReadonlySet<string>): void {
+  private _removeStale(seen: ReadonlySet<string>): void {
     for (const [id, widget] of this._widgets) {
       if (!seen.has(id)) {
         widget.dispose();
@@ -230,7 +230,7 @@ export class MarkedNotebook implements IDisposable {
       this.panel.contentHeader.addWidget(this._bar);
     }
     if (needed === this._bar.isHidden) {
-      this._keepPlace(() => this._bar?.setHidden(!needed));
+      this._keepScrollPosition(() => this._bar?.setHidden(!needed));
     }
     this._bar.update();
   }
@@ -256,7 +256,7 @@ export class MarkedNotebook implements IDisposable {
   }
 
   /** The bar takes room above the notebook; keep what the user reads in the same place on the screen. */
-  private _keepPlace(change: () => void): void {
+  private _keepScrollPosition(change: () => void): void {
     const scroller = this.panel.content.outerNode;
     const before = scroller.getBoundingClientRect().top;
     change();
@@ -287,18 +287,18 @@ export class MarkedNotebook implements IDisposable {
     content.mode = 'command';
     content.deselectAll();
     content.activeCellIndex = cellIndex;
-    this._stepped = { index };
+    this._current = { index };
     await content.scrollToItem(cellIndex, 'smart').catch(() => undefined);
   }
 
   private _shown: readonly ShownMark[] = [];
   private readonly _widgets = new Map<string, CellMarkWidget>();
   private readonly _open = new Set<string>();
-  private readonly _awaited = new WeakSet<Cell>();
+  private readonly _observedCells = new WeakSet<Cell>();
   private _coloured: ReadonlySet<Cell> = new Set();
   private _bar: ReactWidget | null = null;
   /** The mark that the user last went to. */
-  private _stepped: { index: number } | null = null;
+  private _current: { index: number } | null = null;
   private _isDisposed = false;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }

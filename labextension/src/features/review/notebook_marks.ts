@@ -12,7 +12,7 @@ import { cellHash } from '../notebooks/cell_hash';
 import { ChangeFeed } from './change_feed';
 import { nameOf } from './mark_words';
 
-const TOGETHER_MS = 120;
+const DEBOUNCE_MS = 120;
 
 export class NotebookMarks implements IDisposable {
   constructor(
@@ -20,8 +20,8 @@ export class NotebookMarks implements IDisposable {
     private readonly path: () => string
   ) {
     this._feed = new ChangeFeed(client, {
-      togetherMs: TOGETHER_MS,
-      hears: frame => this._hears(frame),
+      debounceMs: DEBOUNCE_MS,
+      isRelevant: frame => this._isRelevant(frame),
       params: () => ({ path: this.path() }),
       take: ({ marks }) => {
         this._marks = marks;
@@ -116,7 +116,7 @@ export class NotebookMarks implements IDisposable {
     this._emit();
   }
 
-  private _hears(frame: EventFrame): boolean {
+  private _isRelevant(frame: EventFrame): boolean {
     if (frame.event === 'notebook.changes_updated') {
       // The server follows links, so only the name is certain to match.
       const name = nameOf(this.path());

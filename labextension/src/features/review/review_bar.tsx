@@ -4,7 +4,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretUpIcon, closeIcon } from '@jupyterlab/ui-components';
 
-import { leftWords } from './mark_words';
+import { formatSkipped } from './mark_words';
 import type { NotebookReverted } from '../../protocol/wire';
 import { IconButton } from '../../shared/icon_button';
 
@@ -27,7 +27,7 @@ interface ReviewBarProps {
 
 export function ReviewBar(props: ReviewBarProps): JSX.Element {
   const { count, isWorking, isBusy, outcome, problem, trans, keepAll, revertAll } = props;
-  const told = problem ?? (outcome ? leftWords(outcome, trans).join(' ') : '');
+  const told = problem ?? (outcome ? formatSkipped(outcome, trans).join(' ') : '');
   return (
     <>
       {count > 0 && (

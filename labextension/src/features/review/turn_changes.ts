@@ -10,7 +10,7 @@ import type { SocketClient } from '../../protocol/socket_client';
 import type { NotebookReverted, TurnInfo } from '../../protocol/wire';
 import { ChangeFeed } from './change_feed';
 
-const TOGETHER_MS = 200;
+const DEBOUNCE_MS = 200;
 
 /** A turn and the state of its undo: in progress, its outcome, why it failed. */
 export interface TurnState {
@@ -27,8 +27,8 @@ const IDLE: Doing = { isBusy: false, outcome: null, problem: null };
 export class TurnChanges implements IDisposable {
   constructor(private readonly client: SocketClient) {
     this._feed = new ChangeFeed(client, {
-      togetherMs: TOGETHER_MS,
-      hears: frame => this._hears(frame),
+      debounceMs: DEBOUNCE_MS,
+      isRelevant: frame => this._isRelevant(frame),
       params: () => (this._sessionKey === null ? null : { sessionKey: this._sessionKey }),
       take: ({ turns }, { sessionKey }) => {
         if (sessionKey === this._sessionKey) {
@@ -109,7 +109,7 @@ export class TurnChanges implements IDisposable {
     return isSame ? known : { turn, ...(this._doing.get(turn.runId) ?? IDLE) };
   }
 
-  private _hears(frame: EventFrame): boolean {
+  private _isRelevant(frame: EventFrame): boolean {
     const isOurs = (key: string | null | undefined) => !key || key === this._sessionKey;
     return frame.event === 'notebook.changes_updated' && isOurs(frame.data.sessionKey);
   }

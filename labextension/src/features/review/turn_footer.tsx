@@ -1,7 +1,7 @@
 /** Below a turn that changed notebooks: how much changed, and buttons to review and undo it. */
 import { memo } from 'react';
 
-import { leftWords, notebookWords, turnWords } from './mark_words';
+import { formatSkipped, formatNotebooks, formatTurn } from './mark_words';
 import type { TurnState } from './turn_changes';
 import { useUi } from '../../shared/ui_context';
 
@@ -27,11 +27,11 @@ export const TurnFooter = memo(function TurnFooter(props: TurnFooterProps): JSX.
   const canUndo = turn.standing > 0 || (!turn.undone && turn.created.length > 0);
   const undoWords = turn.undone ? trans.__('Undo the rest') : trans.__('Undo this turn');
   const changed = turn.notebooks.find(notebook => notebook.cells > 0);
-  const told = outcome ? [...notebookWords(outcome, trans), ...leftWords(outcome, trans)] : [];
+  const told = outcome ? [...formatNotebooks(outcome, trans), ...formatSkipped(outcome, trans)] : [];
   return (
     <footer className="onyx-TurnChanges" data-onyx="turn-changes" data-undone={turn.undone}>
       <span className="onyx-TurnChanges-words">
-        {turn.undone ? (canUndo ? trans.__('Undone in part') : trans.__('Undone')) : turnWords(turn, trans)}
+        {turn.undone ? (canUndo ? trans.__('Undone in part') : trans.__('Undone')) : formatTurn(turn, trans)}
         {!turn.undone && !canUndo && <> · {trans.__('reverted')}</>}
       </span>
       {changed && turn.pending > 0 && !turn.undone && (

@@ -1,11 +1,11 @@
 /** All sessions, newest first, filtered by a search; covers the conversation until one is chosen. */
 import { useEffect, useRef, useState } from 'react';
 
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import { matchParts } from '../../shared/match_parts';
 import type { SessionInfo } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
-import { useOpensFirst } from '../../shared/use_opens_first';
+import { useOpenFirst } from '../../shared/use_opens_first';
 
 const SEARCH_PAUSE_MS = 200;
 
@@ -38,7 +38,7 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
     first.current = false;
     return () => clearTimeout(timer);
   }, [query, search]);
-  const openFirst = useOpensFirst({ query, searched, failed, results: sessions, open });
+  const openFirst = useOpenFirst({ query, searched, failed, results: sessions, open });
   const list = useRef<HTMLUListElement>(null);
   const move = (event: React.KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -72,9 +72,9 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
         aria-label={trans.__('Search sessions')}
         onChange={event => {
           setQuery(event.target.value);
-          openFirst.callOff();
+          openFirst.cancel();
         }}
-        onBlur={openFirst.callOff}
+        onBlur={openFirst.cancel}
         onKeyDown={openFirst.onKey}
       />
       <ul className="onyx-Sessions-items" ref={list}>
@@ -138,7 +138,7 @@ function SessionRow({ session, isCurrent, query, open }: SessionRowProps): JSX.E
       ? trans.__('waits for you')
       : session.activity === 'running'
         ? trans.__('working')
-        : ago(session.updatedAt);
+        : formatRelative(session.updatedAt);
   return (
     <li>
       <button

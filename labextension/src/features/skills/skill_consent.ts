@@ -57,7 +57,7 @@ export class SkillConsent implements IDisposable {
     this._id = id;
     this._question = null;
     this._end = id ? null : { outcome: 'gone' };
-    this._say(null);
+    this._setError(null);
     void this._load();
   }
 
@@ -89,7 +89,7 @@ export class SkillConsent implements IDisposable {
       await this._load();
       const isOther = given.hash !== undefined && given.hash !== this._question.detail.skill.hash;
       if (!this._end && !isOther) {
-        this._say((error as Error).message); // if the version has changed, the card itself says so
+        this._setError((error as Error).message); // if the version has changed, the card itself says so
       }
     }
   }
@@ -108,13 +108,13 @@ export class SkillConsent implements IDisposable {
       }
       if (open && detail) {
         this._question = { expiresAt: expiresAt ?? '', detail };
-        this._say(null);
+        this._setError(null);
       } else {
         this._finish({ outcome: 'gone' });
       }
     } catch (error) {
       if (turn === this._turn) {
-        this._say((error as Error).message);
+        this._setError((error as Error).message);
       }
     }
   }
@@ -122,10 +122,10 @@ export class SkillConsent implements IDisposable {
   private _finish(end: QuestionEnd): void {
     this._turn += 1; // answers still in progress are outdated
     this._end = end;
-    this._say(null);
+    this._setError(null);
   }
 
-  private _say(problem: string | null): void {
+  private _setError(problem: string | null): void {
     if (!this._isDisposed) {
       this._problem = problem;
       this._changed.emit();

@@ -26,7 +26,7 @@ export function SkillConsentCard(props: SkillConsentCardProps): JSX.Element {
       <div className="onyx-CellTurn" role="status" data-onyx="skill-consent-end" data-outcome={end.outcome}>
         <div className="onyx-Note">
           <span>
-            {skill && <strong>{skill.name}</strong>} {endWords(end, trans)}
+            {skill && <strong>{skill.name}</strong>} {outcomeText(end, trans)}
           </span>
         </div>
       </div>
@@ -58,7 +58,7 @@ export function SkillConsentCard(props: SkillConsentCardProps): JSX.Element {
   );
 }
 
-function endWords({ outcome, reason }: QuestionEnd, trans: Ui['trans']): string {
+function outcomeText({ outcome, reason }: QuestionEnd, trans: Ui['trans']): string {
   switch (outcome) {
     case 'trusted':
       return trans.__('Trusted. Starting…');

@@ -88,9 +88,7 @@ export function SkillDraftForm(props: SkillDraftFormProps): JSX.Element {
             label={trans.__('Parameters')}
             help={
               hint ??
-              trans.__(
-                'One per line: `name: type = default  # what it means`. They replace these lines'
-              )
+              trans.__('One per line: `name: type = default  # what it means`. They replace these lines')
             }
             error={errors.parameters}
           >

@@ -1,5 +1,5 @@
 /** Earlier runs of a skill, one line each: parameters, outcome, when, by whom. */
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import type { SkillRunInfo } from '../../protocol/wire';
 import { statusName } from './skill_run_view';
 import { useUi } from '../../shared/ui_context';
@@ -29,7 +29,7 @@ export function SkillHistory({ runs, currentId, open }: SkillHistoryProps): JSX.
             >
               <span className="onyx-History-values">{valuesOf(run, trans)}</span>
               <span className="onyx-History-facts" title={run.startedAt}>
-                {[statusName(run, trans), ago(run.startedAt), personOf(run, trans)]
+                {[statusName(run, trans), formatRelative(run.startedAt), personOf(run, trans)]
                   .filter(Boolean)
                   .join(' · ')}
               </span>

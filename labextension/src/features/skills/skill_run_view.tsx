@@ -1,7 +1,7 @@
 /** One run of a skill: its progress, outcome and result, and a link to its executed copy. */
 import { memo, useEffect, useRef } from 'react';
 
-import { ago } from '../../shared/relative_time';
+import { formatRelative } from '../../shared/relative_time';
 import { formatDuration } from '../chat/tool_words';
 import type { SkillResult, SkillRunInfo } from '../../protocol/wire';
 import { useNow } from '../../shared/hooks';
@@ -83,7 +83,7 @@ function Time({ run }: { run: SkillRunInfo }): JSX.Element {
   const duration = formatDuration(Math.max(0, endMs - Date.parse(run.startedAt)));
   return (
     <span className="onyx-SkillRun-time" title={run.startedAt}>
-      {isRunning ? duration : `${duration} · ${ago(run.startedAt)}`}
+      {isRunning ? duration : `${duration} · ${formatRelative(run.startedAt)}`}
     </span>
   );
 }

@@ -148,7 +148,7 @@ export class SkillRuns implements IDisposable {
 
   private _onEvent(_: SocketClient, frame: EventFrame): void {
     if (frame.event === 'skills.run_started' || frame.event === 'skills.run_finished') {
-      this._put(frame.data);
+      this._store(frame.data);
     } else if (frame.event === 'skills.run_progress' && frame.data.skill === this._skill) {
       const { runId, index, total, cell, line } = frame.data;
       const progress = { index, total, cell, line };
@@ -157,7 +157,7 @@ export class SkillRuns implements IDisposable {
     }
   }
 
-  private _put(run: SkillRunInfo): void {
+  private _store(run: SkillRunInfo): void {
     if (run.skill !== this._skill) {
       return;
     }
