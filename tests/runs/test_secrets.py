@@ -79,7 +79,7 @@ async def test_a_call_with_a_secret_or_a_mark_is_refused_and_nobody_is_asked(tmp
         assert house.touch.done == []
         assert house.of("exec.approval_request") == []
         (line,) = house.results(key).values()
-        assert "`word` holds [redacted:" in line["content"]
+        assert "`word` contains [redacted:" in line["content"]
         assert "environment variable" in line["content"]
         assert MIXED not in everything(house)
         await house.close()

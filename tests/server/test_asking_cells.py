@@ -70,7 +70,7 @@ async def test_a_notebook_that_was_renamed_since_is_still_the_one_that_asks(conn
     await jp_fetch("api", "sessions", session["id"], method="PATCH", body=json.dumps({"path": "after.ipynb"}))
     await client.ask("questions.answer", questionId=question["questionId"], answer="yes")
     await client.end(sent["runId"])
-    assert "its kernel waits" in client.events("tool.finished")[-1]["output"]
+    assert "its kernel is waiting" in client.events("tool.finished")[-1]["output"]
 
 
 async def test_a_cell_of_another_notebook_on_the_kernel_that_asks_is_not_run(
