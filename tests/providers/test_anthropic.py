@@ -10,11 +10,12 @@ import pytest
 
 from onyx_jupyter.messages import Message, ToolCall, ToolDefinition
 from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.providers import litellm_library
 from onyx_jupyter.providers.anthropic_format import anthropic_messages
 from onyx_jupyter.providers.anthropic_model import output_limit
 from onyx_jupyter.providers.anthropic_stream import message_chunks
 from onyx_jupyter.providers.chat_answer import ChatChunk
-from onyx_jupyter.providers.litellm_library import loaded_litellm, read_price_table
+from onyx_jupyter.providers.litellm_library import read_price_table
 from onyx_jupyter.providers.openai_format import openai_messages
 from onyx_jupyter.providers.prices import Price, price_of
 from onyx_jupyter.providers.registry import ProviderModels
@@ -43,10 +44,13 @@ def turns(*messages: Message) -> list[tuple[str, list[str]]]:
     return [(turn["role"], [block["type"] for block in turn["content"]]) for turn in made]
 
 
-async def test_the_provider_library_is_not_loaded_for_it() -> None:
+async def test_the_provider_library_is_not_loaded_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise AssertionError("The library was loaded.")
+
+    monkeypatch.setattr(litellm_library, "_load", refuse)
     answer, received = await ask(ModelRequest("Be brief.", [Message("user", "Hi")], [READ]))
     assert answer.text == "Hello."
-    assert loaded_litellm() is None
     assert (received.path, received.headers["anthropic-version"]) == ("/v1/messages", "2023-06-01")
     assert "authorization" not in received.headers
     assert received.body["tools"][0]["input_schema"]["properties"] == {"path": {"type": "string"}}

@@ -289,7 +289,7 @@ async def test_vectors_of_one_that_is_no_longer_the_best_are_still_made_for_its_
     with pytest.raises(EmbeddingError, match="embedder gone/gone is no longer available"):
         await bench.embed("a", by="gone")
     bench.ollama.embedder.identity = EmbedderIdentity("ollama", "another", 32)
-    with pytest.raises(EmbeddingError, match="Nobody makes vectors of ollama/ollama"):
+    with pytest.raises(EmbeddingError, match="The embedder ollama/ollama is no longer available"):
         await bench.embed("a")
 
 

@@ -88,7 +88,7 @@ class Skills:
         checked = await asyncio.to_thread(checked_parameters, skill, given)
         if (place := marked(checked.given())) is not None:  # copied from a former run, whose record is redacted
             raise InvalidArguments(
-                f"`{place}` holds [redacted:…], the mark left where a secret was removed. Enter the value again."
+                f"`{place}` contains [redacted:…], the mark left where a secret was removed. Enter the value again."
             )
         real = real_paths(skill, checked.given(), paths)
         cwd = paths.server_root if path is None else _folder(paths.resolve(path))
