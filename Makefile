@@ -65,7 +65,7 @@ types: setup ## mypy, tsc, and what is generated for the front end is current
 	$(BIN)/mypy
 	cd labextension && npm run types
 	$(BIN)/python -m onyx_jupyter.server.wire_types --check
-	$(BIN)/python -m onyx_jupyter.server.screen_words --check
+	$(BIN)/python -m onyx_jupyter.server.action_words_ts --check
 	$(BIN)/python -m onyx_jupyter.security.character_tables --check
 
 security: setup $(STAMPS)/audit ## Security tests, bandit, known vulnerabilities (SECURITY_ARGS="code packages tests")
@@ -109,7 +109,7 @@ $(STAMPS)/python: $(STAMPS)/uv requirements/dev.lock
 
 # Beside the front end. Without a network it says so in a line, and the next `make` tries again.
 $(STAMPS)/model-%: $(STAMPS)/python
-	@if $(BIN)/python -m onyx_jupyter.providers.local_files.download $*; then touch $@; fi
+	@if $(BIN)/python -m onyx_jupyter.providers.local_files.setup_download $*; then touch $@; fi
 
 $(STAMPS)/audit $(STAMPS)/docs: $(STAMPS)/%: $(STAMPS)/uv requirements/%.lock
 	@bash scripts/python_env.sh $* "$(PYTHON)"

@@ -1,6 +1,6 @@
 """What tools do, in words: one table for every screen, by the key in a tool's label.
 
-`onyx_jupyter.server.screen_words` writes the front end's copy, which is translated there. In front of its object, a
+`onyx_jupyter.server.action_words_ts` writes the front end's copy, which is translated there. In front of its object, a
 verb makes one line: `Ran` and `ls -la`.
 """
 

@@ -15,10 +15,10 @@ from pydantic import BaseModel
 
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.errors import FeatureUnavailable, OnyxError
+from onyx_jupyter.operations.dependencies import Key, Parts
 from onyx_jupyter.operations.feature import Built, Component, Feature
 from onyx_jupyter.operations.keys import CONTRIBUTIONS
 from onyx_jupyter.operations.operation import Operation, Operations
-from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.toolsets.toolset import Toolset
 
 log = logging.getLogger(__name__)

@@ -14,6 +14,7 @@ from onyx_jupyter.agents.toolsets import AgentToolsets
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.features.skills.keys import SKILLS
 from onyx_jupyter.index_process.process import IndexProcess
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Components, Feature
 from onyx_jupyter.operations.keys import (
     AUDIT,
@@ -30,7 +31,6 @@ from onyx_jupyter.operations.keys import (
     STREAMS,
     TOOLSETS,
 )
-from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.operations.signal import Signal
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.runs.journal import TranscriptJournal

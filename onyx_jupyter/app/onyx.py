@@ -11,10 +11,10 @@ from onyx_jupyter.app.features import FEATURES
 from onyx_jupyter.app.home_owner import HomeOwner
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.errors import OnyxError
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.operations.feature import Component, Feature
 from onyx_jupyter.operations.host import Host
 from onyx_jupyter.operations.keys import HEALTH, HOST
-from onyx_jupyter.operations.parts import Key
 
 T = TypeVar("T")
 OWNER_POLL_S = 10.0

@@ -9,7 +9,7 @@ from typing import Protocol
 from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.prefill import known_prefixes
 from onyx_jupyter.cell_mode.small_model import Inner
-from onyx_jupyter.cell_mode.step import Step
+from onyx_jupyter.cell_mode.step_choice import Step
 from onyx_jupyter.cell_mode.turn import is_final_answer_request, turn_of
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import Model, ModelEvent, ModelRequest

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from onyx_jupyter.errors import Forbidden
 from onyx_jupyter.notebook.browser_tabs import TabId
+from onyx_jupyter.operations.dependencies import Key, Parts
 from onyx_jupyter.operations.operation import Operation
-from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
 from onyx_jupyter.runs.streamed_event import StreamedEvent
 

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.operations.dependencies import Key, Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.operation import Operation
-from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.toolsets.toolset import Toolset
 
 Component = Mapping[str, Any]

@@ -13,7 +13,7 @@ from onyx_jupyter.agents.settings import Settings
 from onyx_jupyter.clock import Clock, IdSource, SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.notebook.places import NotebookPlaces
+from onyx_jupyter.notebook.file_access import NotebookPlaces
 from onyx_jupyter.protocols import Embeddings, Kernels, Models, Notebooks
 from onyx_jupyter.providers.continuation import Continuation
 from onyx_jupyter.providers.registry import ProviderModels

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onyx_jupyter.operations.parts import Key
+from onyx_jupyter.operations.dependencies import Key
 
 if TYPE_CHECKING:
     from onyx_jupyter.agents.agents import AgentParts, Agents

@@ -21,8 +21,8 @@ from onyx_jupyter.features.skills.library import PROJECT_FOLDER
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms
 from onyx_jupyter.notebook.document_service import document_service, kernel_sessions, notebook_paths
+from onyx_jupyter.notebook.file_access import NotebookPlaces
 from onyx_jupyter.notebook.kernel_service import KernelService
-from onyx_jupyter.notebook.places import NotebookPlaces
 from onyx_jupyter.notebook.server_files import follow_renames, remover
 from onyx_jupyter.operations.host import Host
 from onyx_jupyter.operations.keys import CONFIGURED, TABS

@@ -8,9 +8,9 @@ import pytest
 import onyx_jupyter.app.container as container_module
 from onyx_jupyter.app.container import Container, in_order
 from onyx_jupyter.errors import FeatureUnavailable, StorageError
+from onyx_jupyter.operations.dependencies import Key, Parts
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.operation import Operation
-from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.operations.wire import NoParams, Ok
 from tests.waiting import until
 

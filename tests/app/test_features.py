@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.app.features import FEATURES
+from onyx_jupyter.operations.dependencies import Key, Parts
 from onyx_jupyter.operations.feature import Feature
-from onyx_jupyter.operations.parts import Key, Parts
 from tests.runs.house import House
 
 

@@ -12,8 +12,8 @@ import onyx_jupyter.app.installed_features as installed
 from onyx_jupyter.app.features import FEATURES
 from onyx_jupyter.app.installed_features import with_installed
 from onyx_jupyter.errors import StorageError
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Feature
-from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.server.connection import Connection
 from onyx_jupyter.testing.script import Call
 from tests.app.hello.feature import FEATURE as HELLO

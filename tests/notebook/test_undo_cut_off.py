@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.notebook.review.reviewing import Reviewing
+from onyx_jupyter.notebook.review.review_actions import Reviewing
 from onyx_jupyter.protocols import After, DeleteCell, EditCell, InsertCell, MoveCell
 from tests.notebook.desk import RUN, SESSION, A, B, Desk, Killed, undone
 from tests.notebook.shelf import code

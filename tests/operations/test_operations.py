@@ -19,9 +19,9 @@ from onyx_jupyter.errors import (
 )
 from onyx_jupyter.notebook.browser_tabs import TabId
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.http_status import INTERNAL, status_of
 from onyx_jupyter.operations.operation import Operation, Operations
-from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
 from onyx_jupyter.operations.wire import NoParams, Ok
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, RetentionLimits
-from onyx_jupyter.notebook.review.reviewing import Reviewing
+from onyx_jupyter.notebook.review.review_actions import Reviewing
 from onyx_jupyter.protocols import After, CellChange, DeleteCell, EditCell, InsertCell, MoveCell
 from onyx_jupyter.testing.fake_clock import FakeClock, fake_ids
 from tests.notebook.shelf import Shelf, code

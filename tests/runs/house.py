@@ -17,10 +17,10 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.features.notebooks.review import NotebookPlaces
 from onyx_jupyter.features.warm_up.warm_up import WarmUp
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.host import Host
 from onyx_jupyter.operations.keys import WARM_UP
-from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.protocols import Embeddings, Kernels, ModelRequest, Notebooks, ToolPreview
 from onyx_jupyter.providers.retry import RetryDelays
 from onyx_jupyter.runs.processors import run_processors

@@ -5,7 +5,7 @@
 import { memo, useEffect, useRef } from 'react';
 
 import { hasCell } from './cell_references';
-import { PaintTurns } from './paint_turns';
+import { DrawScheduler } from './draw_scheduler';
 import { drawMarkdown } from '../rendering/draw_markdown';
 import { linkNames } from './text_links';
 import type { NotebookOf } from './text_links';
@@ -16,7 +16,7 @@ import type { Ui } from './ui_context';
 const COST_FACTOR = 4;
 const SHORTEST_PAUSE_MS = 60;
 const TYPESET_TIMEOUT_MS = 1500;
-const turns = new PaintTurns();
+const turns = new DrawScheduler();
 
 interface MarkdownBlockViewProps {
   source: string;

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from onyx_jupyter.agents.agents import Agents
 from onyx_jupyter.features.agents.operations import OPERATIONS
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Components, Feature
 from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, HOST, MEMORY_FILES, TOOLSETS
-from onyx_jupyter.operations.parts import Parts
 
 OWN_TOOLS = "Correct or remove it; each new conversation checks again."
 

@@ -7,10 +7,10 @@ from onyx_jupyter.features.approvals.wire import ApprovalInfo, ApprovalResolvedD
 from onyx_jupyter.human_requests.broker import ApprovalBroker
 from onyx_jupyter.human_requests.grants import GrantStore
 from onyx_jupyter.human_requests.policy import Policy
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Components, Feature
 from onyx_jupyter.operations.keys import APPROVALS, CONFIGURED, GRANTS, HOST, JOURNAL, STREAMS
-from onyx_jupyter.operations.parts import Parts
 
 
 def make(parts: Parts) -> Built:

@@ -10,10 +10,10 @@ from onyx_jupyter.features.knowledge.operations import OPERATIONS
 from onyx_jupyter.features.knowledge.tools import knowledge_add_tool, knowledge_search_tool
 from onyx_jupyter.features.knowledge.wire import KnowledgeItemInfo, KnowledgeUpdatedData
 from onyx_jupyter.index_process.client import ProcessIndex
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, DOCUMENTS, HOST, INDEX_PROCESS, STREAMS
-from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 

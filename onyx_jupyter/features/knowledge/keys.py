@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from onyx_jupyter.features.knowledge.documents import ServerKnowledge
-from onyx_jupyter.operations.parts import Key
+from onyx_jupyter.operations.dependencies import Key
 
 KNOWLEDGE: Key[ServerKnowledge] = Key("knowledge")

@@ -6,10 +6,10 @@ from onyx_jupyter.features.local_models.keys import LOCAL_MODELS
 from onyx_jupyter.features.local_models.operations import OPERATIONS
 from onyx_jupyter.features.local_models.service import PROGRESS, LocalModels
 from onyx_jupyter.features.local_models.wire import LocalModelInfo
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import CONFIGURED, HOST, STREAMS
-from onyx_jupyter.operations.parts import Parts
 
 
 def make(parts: Parts) -> Built:

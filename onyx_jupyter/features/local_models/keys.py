@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from onyx_jupyter.features.local_models.service import LocalModels
-from onyx_jupyter.operations.parts import Key
+from onyx_jupyter.operations.dependencies import Key
 
 LOCAL_MODELS: Key[LocalModels] = Key("local models")

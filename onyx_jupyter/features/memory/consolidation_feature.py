@@ -6,6 +6,7 @@ from onyx_jupyter.features.memory.consolidation import Consolidation
 from onyx_jupyter.features.memory.consolidation_scheduler import ConsolidationScheduler
 from onyx_jupyter.features.memory.keys import CONSOLIDATION, MEMORY_NOTES
 from onyx_jupyter.features.memory.notes import MemoryNotes
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import (
     AGENTS,
@@ -19,7 +20,6 @@ from onyx_jupyter.operations.keys import (
     SESSIONS,
     STREAMS,
 )
-from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
 

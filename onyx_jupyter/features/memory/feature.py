@@ -9,6 +9,7 @@ from onyx_jupyter.features.memory.keys import MEMORIES
 from onyx_jupyter.features.memory.memories import Memories
 from onyx_jupyter.features.memory.operations import OPERATIONS
 from onyx_jupyter.features.memory.wire import MemoryUpdatedData
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import (
@@ -22,7 +23,6 @@ from onyx_jupyter.operations.keys import (
     RECALL,
     STREAMS,
 )
-from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onyx_jupyter.features.memory.consolidation_scheduler import ConsolidationScheduler
 from onyx_jupyter.features.memory.memories import Memories
 from onyx_jupyter.features.memory.notes import MemoryNotes
-from onyx_jupyter.operations.parts import Key
+from onyx_jupyter.operations.dependencies import Key
 
 MEMORIES: Key[Memories] = Key("memory")
 MEMORY_NOTES: Key[MemoryNotes] = Key("memory notes")

@@ -25,10 +25,10 @@ from onyx_jupyter.features.notebooks.run_tools import (
     notebook_run_cell_tool,
 )
 from onyx_jupyter.features.notebooks.wire import NotebookChangesUpdatedData
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import AUDIT, CONFIGURED, HOST, PENDING_REVIEW, RECORDED_NOTEBOOKS, RUNS, STREAMS
-from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from onyx_jupyter.features.notebooks.review import NotebookReview
-from onyx_jupyter.operations.parts import Key
+from onyx_jupyter.operations.dependencies import Key
 
 NOTEBOOK_REVIEW: Key[NotebookReview] = Key("review of notebooks")

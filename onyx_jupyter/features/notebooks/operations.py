@@ -20,8 +20,8 @@ from onyx_jupyter.features.notebooks.wire import (
     TurnInfo,
     TurnNotebook,
 )
+from onyx_jupyter.notebook.review.review_actions import Outcome
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
-from onyx_jupyter.notebook.review.reviewing import Outcome
 from onyx_jupyter.notebook.review.turns import TurnChanges
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.keys import RUNS

@@ -11,12 +11,12 @@ from onyx_jupyter.clock import Clock, IdSource
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import NotebooksConfig
 from onyx_jupyter.errors import OnyxError
-from onyx_jupyter.notebook.places import NotebookPlaces
+from onyx_jupyter.notebook.file_access import NotebookPlaces
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.lines import UserDecision
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, RetentionLimits
+from onyx_jupyter.notebook.review.review_actions import Outcome, Reviewing
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
-from onyx_jupyter.notebook.review.reviewing import Outcome, Reviewing
 from onyx_jupyter.notebook.review.turns import TurnChanges
 from onyx_jupyter.protocols import Notebooks
 from onyx_jupyter.runs.audit_trail import AuditTrail

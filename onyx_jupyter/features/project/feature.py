@@ -6,10 +6,10 @@ from onyx_jupyter.features.project.files import ProjectFiles
 from onyx_jupyter.features.project.keys import PROJECT_FILES
 from onyx_jupyter.features.project.operations import OPERATIONS
 from onyx_jupyter.features.project.wire import ProjectUpdatedData
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import AUDIT, CONFIGURED, HOST, PROJECT_INSTRUCTIONS, STREAMS
-from onyx_jupyter.operations.parts import Parts
 
 
 def make(parts: Parts) -> Built:

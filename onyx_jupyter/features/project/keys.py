@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from onyx_jupyter.features.project.files import ProjectFiles
-from onyx_jupyter.operations.parts import Key
+from onyx_jupyter.operations.dependencies import Key
 
 PROJECT_FILES: Key[ProjectFiles] = Key("project files")

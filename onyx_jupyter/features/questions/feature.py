@@ -5,10 +5,10 @@ from __future__ import annotations
 from onyx_jupyter.features.questions.operations import OPERATIONS
 from onyx_jupyter.features.questions.wire import QuestionInfo, QuestionResolvedData
 from onyx_jupyter.human_requests.questions import Questions
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import CONFIGURED, HOST, JOURNAL, QUESTIONS
-from onyx_jupyter.operations.parts import Parts
 
 
 def make(parts: Parts) -> Built:

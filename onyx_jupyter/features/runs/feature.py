@@ -10,6 +10,7 @@ from onyx_jupyter.agents.offered_skills import OfferedSkills
 from onyx_jupyter.agents.settings import Settings
 from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
 from onyx_jupyter.features.runs.plan_tool import plan_update_tool
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import (
     AGENTS,
@@ -34,7 +35,6 @@ from onyx_jupyter.operations.keys import (
     STREAMS,
     TOOLSETS,
 )
-from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.project.instructions import Instructions
 from onyx_jupyter.runs.prefill import Prefill
 from onyx_jupyter.runs.recovery import recover

@@ -21,6 +21,7 @@ from onyx_jupyter.features.sessions.tools import (
     sessions_send_tool,
 )
 from onyx_jupyter.index_process.client import ProcessIndex
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import (
@@ -38,7 +39,6 @@ from onyx_jupyter.operations.keys import (
     STREAMS,
     WARM_UP,
 )
-from onyx_jupyter.operations.parts import Parts
 from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.runs.runs import Sent
 from onyx_jupyter.toolsets.toolset import FixedToolset

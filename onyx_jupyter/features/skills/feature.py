@@ -7,10 +7,10 @@ from onyx_jupyter.features.skills.keys import SKILLS
 from onyx_jupyter.features.skills.question_wire import SkillQuestionClosedData
 from onyx_jupyter.features.skills.server_skills import server_skills
 from onyx_jupyter.features.skills.wire import SkillRunInfo, SkillRunProgressData, SkillsUpdatedData
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import AGENTS, AUDIT, CONFIGURED, HOST, OFFERED_SKILLS, STREAMS
-from onyx_jupyter.operations.parts import Parts
 
 
 def make(parts: Parts) -> Built:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from onyx_jupyter.features.skills.skill_service import Skills
-from onyx_jupyter.operations.parts import Key
+from onyx_jupyter.operations.dependencies import Key
 
 SKILLS: Key[Skills] = Key("skills")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from onyx_jupyter.features.status.health import components
 from onyx_jupyter.features.status.operations import OPERATIONS
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Components, Feature
 from onyx_jupyter.operations.keys import AGENTS, CONFIGURED
-from onyx_jupyter.operations.parts import Parts
 
 
 def make(parts: Parts) -> Built:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onyx_jupyter.features.warm_up.warm_up import WarmUp
+from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import CONFIGURED, CONTRIBUTIONS, WARM_UP
-from onyx_jupyter.operations.parts import Parts
 
 
 def make(parts: Parts) -> Built:

@@ -11,10 +11,10 @@ from onyx_jupyter.config.schema import Section
 from onyx_jupyter.config.sections import section
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.dependencies import Key, Parts
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import CONFIGURED
 from onyx_jupyter.operations.operation import Operation
-from onyx_jupyter.operations.parts import Key, Parts
 from onyx_jupyter.operations.wire import Wire
 from onyx_jupyter.toolsets.arguments import Arguments
 from onyx_jupyter.toolsets.context import ToolContext

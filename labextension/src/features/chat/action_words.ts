@@ -1,5 +1,5 @@
 /** What tools do, in words. */
-// Generated from onyx_jupyter/action_words.py by `python -m onyx_jupyter.server.screen_words`. Do not edit.
+// Generated from onyx_jupyter/action_words.py by `python -m onyx_jupyter.server.action_words_ts`. Do not edit.
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 /** While it goes on, and when it is done. */

@@ -1,7 +1,7 @@
-"""Fetches a model for all users of this installation; run by set-up and image builds.
+"""Downloads a model for all users of this installation; run by set-up and image builds.
 
-`python -m onyx_jupyter.providers.local_files.download 1.5b` (or 0.5b, a model's id, none; `--into FOLDER`). It prints
-the outcome in one line; exit code 1 if the model could not be fetched, 2 if there is no such model.
+`python -m onyx_jupyter.providers.local_files.setup_download 1.5b` (or 0.5b, a model's id, none; `--into FOLDER`) prints
+the outcome in one line; exit code 1 if the model could not be downloaded, 2 if there is no such model.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.lines import Removed, Reverting, UserDecision, Verdict
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder
-from onyx_jupyter.notebook.review.reverting import Reason, is_notebook_unchanged, is_unchanged, plan
+from onyx_jupyter.notebook.review.revert_plan import Reason, is_notebook_unchanged, is_unchanged, plan
 from onyx_jupyter.notebook.review.reviewed_cells import (
     ReviewedCell,
     marks,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onyx_jupyter.providers.local_files import download
+from onyx_jupyter.providers.local_files import setup_download
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
 from tests.providers.local_files.file_server import FileServer
 from tests.providers.local_files.rows import CONTENT, OTHER, file_path, row
@@ -26,17 +26,17 @@ def server(monkeypatch):
 def test_it_brings_a_model_once_and_everybody_can_read_it(tmp_path, server, capsys):
     folder = tmp_path / "share" / "models"
     arguments = ["local/tried", "--into", str(folder)]
-    assert download.main(arguments, ROWS) == 0
+    assert setup_download.main(arguments, ROWS) == 0
     assert file_path(folder).read_bytes() == CONTENT
     assert file_path(folder).stat().st_mode & 0o777 == 0o644
     assert "Tried 1B is ready (3 MB" in capsys.readouterr().out
-    assert download.main(arguments, ROWS) == 0
+    assert setup_download.main(arguments, ROWS) == 0
     assert capsys.readouterr().out == ""
     assert len(server.ranges) == 1
 
 
 def test_without_a_network_it_says_one_line_that_ends_well(tmp_path, server, capsys):
-    assert download.main(["0.5b", "--into", str(tmp_path)], ROWS) == 1
+    assert setup_download.main(["0.5b", "--into", str(tmp_path)], ROWS) == 1
     said = capsys.readouterr().out
     assert said.count("\n") == 1
     assert said.startswith("Local model: Other-0.5b 1B could not be downloaded")
@@ -44,12 +44,12 @@ def test_without_a_network_it_says_one_line_that_ends_well(tmp_path, server, cap
 
 
 def test_nothing_is_brought_where_nothing_is_wanted(tmp_path, server):
-    assert download.main(["none", "--into", str(tmp_path)], ROWS) == 0
+    assert setup_download.main(["none", "--into", str(tmp_path)], ROWS) == 0
     assert server.ranges == []
 
 
 def test_a_model_that_there_is_not_names_those_that_there_are(tmp_path, capsys):
-    assert download.main(["7b", "--into", str(tmp_path)]) == 2
+    assert setup_download.main(["7b", "--into", str(tmp_path)]) == 2
     assert 'no model "7b". There are: 1.5b, 0.5b, none.' in capsys.readouterr().out
 
 
@@ -60,7 +60,7 @@ def test_make_brings_the_first_of_the_catalogue_and_its_stamp_is_the_model_s():
 
 def test_it_needs_no_server_and_no_heavy_library(tmp_path):
     """It runs before the package is installed, beside the build of the front end."""
-    module = "onyx_jupyter.providers.local_files.download"
+    module = "onyx_jupyter.providers.local_files.setup_download"
     code = f"import sys, {module}; print(*{{n.partition('.')[0] for n in sys.modules}})"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)

@@ -3,7 +3,7 @@
  * between.
  */
 
-export class PaintTurns {
+export class DrawScheduler {
   /** Resolves when it is this caller's turn. */
   next(): Promise<void> {
     return new Promise(resolve => {

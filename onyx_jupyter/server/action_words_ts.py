@@ -1,6 +1,6 @@
 """Writes the table of what tools do as TypeScript, with each verb wrapped for translation.
 
-`python -m onyx_jupyter.server.screen_words` writes the file, `--check` only says whether it is current.
+`python -m onyx_jupyter.server.action_words_ts` writes the file, `--check` only says whether it is current.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from onyx_jupyter.generated_file import write_or_check
 TARGET = Path(__file__).parents[2] / "labextension" / "src" / "features" / "chat" / "action_words.ts"
 HEADER = """\
 /** What tools do, in words. */
-// Generated from onyx_jupyter/action_words.py by `python -m onyx_jupyter.server.screen_words`. Do not edit.
+// Generated from onyx_jupyter/action_words.py by `python -m onyx_jupyter.server.action_words_ts`. Do not edit.
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 /** While it goes on, and when it is done. */
 export type ActionWords = readonly [doing: string, done: string];
 
 /** The words for a label's `action`, done to `count` things; null for one that this version does not know. */
-export function actionWords(action: string, count: number, trans: TranslationBundle): ActionWords | null {
+export function phrasesOf(action: string, count: number, trans: TranslationBundle): ActionWords | null {
   switch (action) {
 """
 FOOTER = """\
@@ -36,7 +36,7 @@ FOOTER = """\
 
 def main(arguments: Sequence[str]) -> int:
     """Writes the words, or with `--check` compares them: returns 1 if the file on disk is outdated."""
-    return write_or_check(TARGET, typescript(), arguments, "onyx_jupyter.server.screen_words")
+    return write_or_check(TARGET, typescript(), arguments, "onyx_jupyter.server.action_words_ts")
 
 
 def typescript() -> str:
