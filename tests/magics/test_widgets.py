@@ -43,7 +43,7 @@ def test_a_form_runs_a_skill_with_what_its_fields_hold(kernel: Cells, skills: Pa
     kernel.run("form.run_button.click()")
     assert "n is required" in kernel.value("form.status.value")
     kernel.run("form.fields['n'].widget.value = 'many'; form.run_button.click()")
-    assert "is no integer" in kernel.value("form.status.value")
+    assert "is not a valid integer" in kernel.value("form.status.value")
     kernel.run("form.fields['n'].widget.value = '2'; form.fields['loud'].widget.value = True; form.run_button.click()")
     assert kernel.value("form.wait(60)") is True
     assert kernel.value("form.output.outputs[0]['text']") == "XX b\n"
