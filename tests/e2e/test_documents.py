@@ -145,7 +145,7 @@ def test_notebook_that_is_closed_in_the_page_while_its_cell_runs_is_told_and_los
     page.add_locator_handler(button, lambda button: button.click(), times=1)
     page.locator(".lm-DockPanel-tabBar .lm-mod-current .lm-TabBar-tabCloseIcon").click()
     expect(sidebar.answers.last).to_contain_text("Done.")
-    assert "may run on" in tool_results(stage.asked[2])[-1]
+    assert "may still be running" in tool_results(stage.asked[2])[-1]
     where = "open in a collaboration room" if lab.collaboration else "not open"
     assert where in tool_results(stage.asked[-1])[-1].splitlines()[0]
     go.touch()
