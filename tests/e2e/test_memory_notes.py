@@ -50,7 +50,7 @@ def test_what_was_said_is_remembered_shown_and_undone(tabs: Tabs, lab: LabServer
     note.get_by_role("button", name="Remembered 2 things").click()
     expect(sidebar.hook("memory-change").first).to_contain_text("Facts · you said so")
     note.get_by_text("1 left out").click()
-    expect(note).to_contain_text("nobody said '4711-22' there")
+    expect(note).to_contain_text("'4711-22' was not mentioned there")
     sidebar.hook("memory-diff").click()
     expect(sidebar.hook("diff")).to_contain_text("Plots with seaborn")
     assert overflowing(sidebar) == []
