@@ -310,7 +310,7 @@ def test_a_cell_that_a_person_runs_keeps_its_place_and_what_it_puts_out(
     # Neither the agent nor an undo takes it from under its own run.
     sidebar.ask("Put it back")
     allow(sidebar, calls=1)
-    assert "Cell cell-1 runs now" in tool_results(stage.asked[-1])[-1]
+    assert "Cell cell-1 is running" in tool_results(stage.asked[-1])[-1]
     review.below("undo").click()
     expect(review.below("told")).to_contain_text("1 cell was left as it is: it runs now.")
     gate.touch()
