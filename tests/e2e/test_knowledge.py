@@ -58,7 +58,7 @@ def test_a_file_is_uploaded_counted_cited_removed_and_brought_back(
     expect(row).to_contain_text("2 passages")
     expect(row).to_have_css("display", "grid")  # as a row of the panel, whatever its classes are called
     refused = panel.hook("document-upload")
-    expect(refused).to_contain_text("Files of type .zip are not read.")
+    expect(refused).to_contain_text("Files of type .zip are not supported.")
     refused.locator("[data-onyx=document-dismiss]").click()
     expect(refused).to_have_count(0)
 
