@@ -273,7 +273,7 @@ async def test_a_secret_that_was_given_is_taken_out_of_the_run_and_never_run_as_
         assert "c4nnot9Gu3ss" not in json.dumps(told)
     kept = end["parameters"]["url"]
     assert "[redacted:" in kept
-    with pytest.raises(MethodFailed, match=r"`url` holds \[redacted:"):
+    with pytest.raises(MethodFailed, match=r"`url` contains \[redacted:"):
         await client.ask("skills.run", name="load", parameters={"url": kept})
 
 
