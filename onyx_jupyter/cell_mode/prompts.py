@@ -20,7 +20,7 @@ _CELL_CHARS = 700
 _ANSWER_CHARS = 300
 _OUTPUT_CHARS = 3_000
 _HOW_TO_EXPLAIN = "Answer in a few plain sentences from what stands above."
-_OF_A_NOTEBOOK = " For a notebook, first say whose data it is about."
+_OF_A_NOTEBOOK = " Of a notebook, say first whose data it is about."
 # As pandas writes the groups of pd.cut: models took half of it for the whole.
 _INTERVAL = re.compile(r"[(\[](-?\d[\d.]*), (-?\d[\d.]*)[)\]](?=\s)")
 # Requests for words or values in addition to a plot.
@@ -64,7 +64,7 @@ def _to_do(request: str) -> str:
 
 def _to_print(request: str) -> str:
     if wants_plot(request) and not _ASKS.search(request):
-        return "print nothing else"
+        return "print nothing beside it"
     return "print each value with its name"
 
 

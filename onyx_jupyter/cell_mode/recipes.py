@@ -18,7 +18,7 @@ _GROUPED = re.compile(
 _RECIPES: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"(?i)\bwhy\b|(?:most|least) (?:often|likely)|\bdepends? on|\bdrivers?\b|\bpredict(?:s|ors?)\b"),
-        "Do it like this, for every column, to see what {y} goes along with:\n```python\n"
+        "Do it like this, for every column, so that what {y} goes along with is seen:\n```python\n"
         "for c in {df}.columns.drop({y}):\n"
         "    groups = {df}[c] if {df}[c].nunique() < 10 else pd.cut({df}[c], 4)\n"
         "    print({df}.groupby(groups)[{y}].mean().sort_values(ascending=False))\n```",
@@ -82,7 +82,7 @@ def recipes_for(request: str, facts: NotebookFacts) -> str:
     if _GROUPED.search(request):
         lines.append(_by_groups(frame.name, asked, plotted=wants_plot(request)))
     if wants_plot(request):
-        lines.append("Draw only with pandas or matplotlib.")
+        lines.append("Draw with pandas or matplotlib alone.")
     return "\n".join(lines)
 
 

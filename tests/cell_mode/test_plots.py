@@ -73,7 +73,7 @@ def test_what_draws_nothing(source: str) -> None:
 @pytest.mark.parametrize(
     ("request_text", "told"),
     [
-        ("Plot the fees by contract", ("draws the plot, as", "print nothing else")),
+        ("Plot the fees by contract", ("draws the plot, as", "print nothing beside it")),
         (
             "Plot body mass by sex, and tell me where they differ most.",
             ("draws the plot, and computes", "with its name"),
