@@ -68,6 +68,8 @@ def _known(known: KnownProvider, model_id: str, settings: ModelsSettings, own: P
         timeout_s=settings.request_timeout_s,
         context_window=own.context_window,
         vision=own.vision,
+        # A server of one's own, or on this machine, may serve any model by a name that has a price elsewhere.
+        priced=known.default_url is None and not (known.name == "openai" and base_url),
         # OpenAI's own models need what LiteLLM knows about each of them; another server with its protocol does not.
         protocol="openai" if known.name == "openai" and base_url else known.protocol,
         address=base_url or known.address,

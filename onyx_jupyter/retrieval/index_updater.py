@@ -46,7 +46,7 @@ class IndexUpdater:
         self._wanted = asyncio.Event()
         self._current = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._lost_lines = 0
+        self._losses = 0
         self.is_complete = False
         self.problem: str | None = None
 
@@ -76,7 +76,7 @@ class IndexUpdater:
 
     def lost(self, why: str) -> None:
         """The index was found empty; it is filled again from the files."""
-        self._lost_lines += 1
+        self._losses += 1
         self.is_complete, self.problem = False, f"{why} Only keywords were searched."
         self._on_change()
         self.changed()
@@ -87,9 +87,9 @@ class IndexUpdater:
 
     async def ask(self, index: Awaitable[Answer]) -> Answer | None:
         """The index's answer; None if the index was lost meanwhile, so that the answer may lack what was in it."""
-        losses = self._lost_lines
+        losses = self._losses
         answer = await index
-        return answer if losses == self._lost_lines else None
+        return answer if losses == self._losses else None
 
     async def close(self) -> None:
         if self._task is not None:

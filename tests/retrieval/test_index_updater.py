@@ -45,8 +45,10 @@ async def index(prepare: Callable[[Index], None] = lambda one: None, **times: fl
     prepare(one)
     one.updater.want()
     await until(lambda: one.updates)
-    yield one
-    await one.updater.close()
+    try:
+        yield one
+    finally:
+        await one.updater.close()
 
 
 async def test_the_first_update_leaves_its_time_to_the_page_but_not_to_a_search() -> None:

@@ -64,7 +64,7 @@ class MemoryIndex:
         self._memories = memories
         self._on_state = on_state
         self._updater = IndexUpdater("memory files", self._update, first_s=_FIRST_S, on_change=self._fell_behind)
-        self._index = open_index(COLLECTION, chunking=fingerprint(NOTE_SIZE), on_emptied=self._updater.lost)
+        self._index = open_index(COLLECTION, chunking=fingerprint(NOTE_SIZE), on_emptied=self._lost)
         self._sync = MemorySync(
             self._index,
             memories,
@@ -152,6 +152,10 @@ class MemoryIndex:
 
     def _progressed(self, done: int, total: int) -> None:
         self._notify(replace(self.state, progress=(done, total) if done < total else None))
+
+    def _lost(self, why: str) -> None:
+        self.state = replace(self.state, chunks=None)
+        self._updater.lost(why)
 
     def _fell_behind(self) -> None:
         self._notify(

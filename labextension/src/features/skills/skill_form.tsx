@@ -102,7 +102,7 @@ function FormField({ field, value, error, complete, change }: FormFieldProps): J
     <div className="onyx-Field" data-onyx="field" data-field={field.name} data-error={error !== undefined}>
       <label htmlFor={id}>
         <code>{field.name}</code>
-        {field.required && <span className="onyx-Field-needed">{trans.__('needed')}</span>}
+        {field.required && <span className="onyx-Field-needed">{trans.__('required')}</span>}
       </label>
       <div className={isCheckbox ? 'onyx-Field-line' : undefined}>
         <FieldInput id={id} field={field} value={value} error={error} complete={complete} change={change} />
