@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from onyx_jupyter.agents.allowed_models import AllowedModels, allows_model, allows_provider
 from onyx_jupyter.agents.default_model import NO_MODEL, DefaultModel
+from onyx_jupyter.agents.provider_keys import ProviderKey, provider_keys
 from onyx_jupyter.agents.settings import Settings, load_settings, models_settings
 from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
 from onyx_jupyter.config.paths import Home
@@ -24,6 +25,7 @@ from onyx_jupyter.providers.known_providers import LOCAL
 from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
 from onyx_jupyter.providers.local_files.storage_folders import shared_folders
 from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.security.credential_store import Credentials, no_credentials
 from onyx_jupyter.security.secret_redactor import SecretRedactor, no_secrets
 from onyx_jupyter.toolsets.access import is_denied, names_in
 from onyx_jupyter.toolsets.tool import Tool
@@ -33,8 +35,9 @@ from onyx_jupyter.toolsets.tool import Tool
 class Configured:
     """The configuration in force and what is built from it, rebuilt whenever it changes.
 
-    `more_secrets` returns further secrets to hide (value → kind), `tools` all known tools, and `sections` the
-    configuration sections of features; `on_change` is called on every change. Nothing exceeds the `ceiling`.
+    `more_secrets` returns further secrets to hide (value → kind), `tools` all known tools, `sections` the
+    configuration sections of features, and `stored` the stored keys (in a thread); `on_change` is called on every
+    change. Nothing exceeds the `ceiling`. `provider_keys` is the key of each provider that has one.
     """
 
     home: Home
@@ -47,24 +50,33 @@ class Configured:
     on_change: Callable[[Settings], None]
     ceiling: Ceiling = field(default_factory=Ceiling)
     sections: Callable[[], Mapping[str, type[BaseModel]]] = dict
+    stored: Callable[[], Credentials] = no_credentials
+    provider_keys: Mapping[str, ProviderKey] = field(default_factory=dict, init=False)
     _settings: Settings | None = field(default=None, init=False)
     _models: AllowedModels | None = field(default=None, init=False)
     _default: DefaultModel | None = field(default=None, init=False)
     _retired: list[AllowedModels] = field(default_factory=list, init=False)
+    _served: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
     changes: int = field(default=0, init=False)
     """How often the configuration has changed."""
 
     async def read(self) -> None:
         """Rereads the file, and creates each agent's workspace. Raises: StorageError."""
+        stored = (await asyncio.to_thread(self.stored)).secrets
+        secrets = {**{key: f"{name}-key" for name, key in stored.items()}, **self.more_secrets()}
         settings = await asyncio.to_thread(
-            load_settings, self.home, self.environment, self.more_secrets(), self._settings, self.sections()
+            load_settings, self.home, self.environment, secrets, self._settings, self.sections()
         )
         settings = replace(settings, config=self.ceiling.over(settings.config))
+        keys = provider_keys(settings.config, settings.named_keys, stored, self.environment)
         for agent in settings.config.agents.items:
             workspace = self.home.workspace(agent.id, agent.workspace)
             await asyncio.to_thread(install_templates, self.templates, workspace)
-        unchanged = self._settings is not None and self._settings.config == settings.config
-        self._settings = settings
+        unchanged = self._settings is not None and (self._settings.config, self.provider_keys) == (
+            settings.config,
+            keys,
+        )
+        self._settings, self.provider_keys = settings, keys
         if unchanged:
             return
         self.on_change(settings)
@@ -76,10 +88,9 @@ class Configured:
             free_bytes = await asyncio.to_thread(free_memory_bytes)
             is_allowed = allows_provider(self.ceiling, settings.config, LOCAL)
             self._default = DefaultModel(folders, free_bytes, is_allowed=is_allowed)
-        wished = replace(
-            models_settings(settings.config, self.ceiling), local_folders=folders, local_saved_in=self.home.cache
+        models = self.open_models(
+            replace(self.models_settings(), local_folders=folders, local_saved_in=self.home.cache)
         )
-        models = self.open_models(wished)
         self._models = AllowedModels(models, settings.config, self.ceiling, self._default.missing)
 
     async def close(self) -> None:
@@ -91,6 +102,11 @@ class Configured:
         """Closes a model's file wherever it is not answering; returns whether it is no longer in use."""
         opened = [*self._retired, *([self._models] if self._models else [])]
         return all([await models.release(path) for models in opened])
+
+    def models_settings(self) -> ModelsSettings:
+        """What the providers need, with the key of each."""
+        settings = models_settings(self.settings.config, self.ceiling, self.provider_keys)
+        return replace(settings, served=self._served)
 
     @property
     def settings(self) -> Settings:

@@ -92,7 +92,8 @@ class ConfiguredEmbeddings:
             self._close_unused()
 
     def _as_configured(self) -> _Opened:
-        settings = embedding_settings(self._configured.settings.config, self._configured.ceiling)
+        configured = self._configured
+        settings = embedding_settings(configured.settings.config, configured.ceiling, configured.provider_keys)
         if self._opened is None or self._opened.settings != settings:
             if self._opened is not None:
                 self._retired.append(self._opened)

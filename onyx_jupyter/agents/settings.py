@@ -17,11 +17,12 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from onyx_jupyter.agents.allowed_models import allows_model, allows_provider
+from onyx_jupyter.agents.provider_keys import ProviderKey, provider_keys
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.last_good import restrictions, strictest
 from onyx_jupyter.config.load import load, readable
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.config.schema import AgentConfig, Config
+from onyx_jupyter.config.schema import AgentConfig, Config, ProviderConfig
 from onyx_jupyter.config.sections import with_sections
 from onyx_jupyter.errors import ConfigError, NotFound, StorageError
 from onyx_jupyter.providers.embedders.ollama import OLLAMA
@@ -38,7 +39,8 @@ log = logging.getLogger(__name__)
 class Settings:
     """`error` says why the file is not in force; `last_good` holds the restrictions of the last one without an error.
 
-    `keys` (value → kind) are the secrets of the configuration, `warnings` name what has no effect in it.
+    `keys` (value → kind) are the secrets of the configuration, `warnings` name what has no effect in it, `named_keys`
+    (provider → variable) the environment variables that hold keys.
     """
 
     config: Config
@@ -47,6 +49,7 @@ class Settings:
     last_good: Config | None = None
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()
+    named_keys: Mapping[str, str] = field(default_factory=dict)
 
     def agent(self, agent_id: str | None) -> AgentConfig:
         """The agent of that id, or the default one for None. Raises: NotFound."""
@@ -83,9 +86,10 @@ def load_settings(
     error: ConfigError | None = None
     last_good: Config | None
     warnings: tuple[str, ...] = ()
+    named: Mapping[str, str] = {}
     try:
         loaded = load(home.config_file, environment, with_sections(sections or {}))
-        config, warnings = loaded.config, loaded.warnings
+        config, warnings, named = loaded.config, loaded.warnings, loaded.named_keys
     except ConfigError as problem:
         log.error("%s Until this is corrected, every change asks for approval, and denied tools stay denied.", problem)
         error, raw = problem, readable(home.config_file, environment)
@@ -96,23 +100,27 @@ def load_settings(
         last_good, keys = restrictions(config), _configured_secrets(config)
         _write_last_good(home.last_good_file, last_good)
     values = {**environment_secrets(environment), **keys, **(secrets or {})}
-    return Settings(
-        config, SecretRedactor(values, shapes=config.security.secrets_filter), error, last_good, keys, warnings
-    )
+    redactor = SecretRedactor(values, shapes=config.security.secrets_filter)
+    return Settings(config, redactor, error, last_good, keys, warnings, named)
 
 
-def models_settings(config: Config, ceiling: Ceiling) -> ModelsSettings:
-    """The providers' settings from the configuration. A provider that is not allowed never gets a request."""
+def models_settings(config: Config, ceiling: Ceiling, keys: Mapping[str, ProviderKey] | None = None) -> ModelsSettings:
+    """The providers' settings from the configuration. A provider that is not allowed never gets a request.
+
+    `keys` None: those of the configuration and the environment.
+    """
+    keys = provider_keys(config, {}, {}, os.environ) if keys is None else keys
+    named = {**dict.fromkeys(keys, ProviderConfig()), **config.providers}
     providers = {
         name: ProviderSettings(
-            api_key=provider.api_key.get_secret_value() if provider.api_key else None,
+            api_key=keys[name].value if name in keys else None,
             base_url=provider.base_url,
             tool_mode=provider.tool_mode,
             models=tuple(provider.models),
             context_window=provider.context_window,
             vision=provider.vision,
         )
-        for name, provider in config.providers.items()
+        for name, provider in named.items()
         if allows_provider(ceiling, config, name)
     }
     return ModelsSettings(
@@ -124,9 +132,11 @@ def models_settings(config: Config, ceiling: Ceiling) -> ModelsSettings:
     )
 
 
-def embedding_settings(config: Config, ceiling: Ceiling) -> EmbeddingSettings:
+def embedding_settings(
+    config: Config, ceiling: Ceiling, keys: Mapping[str, ProviderKey] | None = None
+) -> EmbeddingSettings:
     """The embedders' settings from the configuration; the embedded one sends nothing, so it is always allowed."""
-    models = replace(models_settings(config, ceiling), default_model="")  # embedders do not depend on it
+    models = replace(models_settings(config, ceiling, keys), default_model="")  # embedders do not depend on it
     named = config.memory.embedding_model
     refused: set[EmbedderKind] = set() if allows_provider(ceiling, config, OLLAMA) else {"ollama"}
     refused |= {"api"} if named and not allows_model(ceiling, config, named) else set()

@@ -16,6 +16,7 @@ from onyx_jupyter.features.models.feature import FEATURE as MODELS
 from onyx_jupyter.features.notebooks.feature import FEATURE as NOTEBOOKS
 from onyx_jupyter.features.processes.feature import FEATURE as PROCESSES
 from onyx_jupyter.features.project.feature import FEATURE as PROJECT
+from onyx_jupyter.features.providers.feature import FEATURE as PROVIDERS
 from onyx_jupyter.features.questions.feature import FEATURE as QUESTIONS
 from onyx_jupyter.features.runs.feature import FEATURE as RUNS
 from onyx_jupyter.features.sessions.feature import FEATURE as CONVERSATIONS
@@ -36,6 +37,7 @@ FEATURES: tuple[Feature, ...] = (
     STATUS,
     AGENTS,
     MODELS,
+    PROVIDERS,
     LOCAL_MODELS,
     CONVERSATIONS,
     APPROVALS,

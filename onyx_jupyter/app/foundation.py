@@ -22,6 +22,7 @@ from onyx_jupyter.operations.keys import (
     CHANGED_SESSION,
     CONFIGURED,
     CONTRIBUTIONS,
+    CREDENTIALS,
     EMBEDDINGS,
     HOST,
     INDEX_PROCESS,
@@ -36,6 +37,8 @@ from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.runs.journal import TranscriptJournal
 from onyx_jupyter.runs.streams import SessionStreams
 from onyx_jupyter.security.audit import AuditLog
+from onyx_jupyter.security.credential_store import CredentialStore
+from onyx_jupyter.security.master_key import MasterKeys
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.skills.skill import Listed
@@ -54,6 +57,7 @@ def make(parts: Parts) -> Built:
         return await skills.library.tool_files(agent_id) if skills else ()
 
     toolsets = AgentToolsets(all_toolsets, ToolFiles(files_of_tools).toolsets)
+    credentials = CredentialStore(host.home.credentials_file, MasterKeys(host.home.credentials_key_file))
     configured = Configured(
         host.home,
         host.server_root,
@@ -65,6 +69,7 @@ def make(parts: Parts) -> Built:
         host.on_settings,
         host.ceiling,
         contributions.settings,
+        credentials.read,
     )
     streams = SessionStreams(configured.redact_data)
     sessions = SessionStore(host.home.sessions, host.clock, host.ids, lambda: configured.secrets)
@@ -92,6 +97,7 @@ def make(parts: Parts) -> Built:
     return Built(
         {
             CONFIGURED: configured,
+            CREDENTIALS: credentials,
             STREAMS: streams,
             SESSIONS: sessions,
             OPENED_SESSION: Signal[str](),
@@ -129,6 +135,7 @@ FOUNDATION = Feature(
     requires=(HOST, CONTRIBUTIONS),
     provides=(
         CONFIGURED,
+        CREDENTIALS,
         STREAMS,
         SESSIONS,
         OPENED_SESSION,

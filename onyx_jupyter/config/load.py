@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -16,6 +16,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from onyx_jupyter.config import json5_lines
+from onyx_jupyter.config.named_keys import named_keys
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.config.sections import of_no_feature
 from onyx_jupyter.errors import ConfigError
@@ -32,10 +33,11 @@ _LINE_IN_MESSAGE = re.compile(r"<string>:(\d+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`warnings` tell the user what has no effect, with the line."""
+    """`warnings` tell the user what has no effect, with the line; `named_keys` are the variables of providers' keys."""
 
     config: Config
     warnings: tuple[str, ...] = ()
+    named_keys: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_config(path: Path, environment: Mapping[str, str] = os.environ) -> Config:
@@ -67,7 +69,7 @@ def load(path: Path, environment: Mapping[str, str] = os.environ, schema: type[C
         warnings.append(f"{where}: the section {name!r} has no effect because no feature with that name is installed.")
         del raw[name]
     try:
-        return Loaded(schema.model_validate(raw), tuple(warnings))
+        return Loaded(schema.model_validate(raw), tuple(warnings), named_keys(document.value, variables))
     except ValidationError as error:
         raise _config_error(error.errors()[0], path, document, variables, schema) from error
 

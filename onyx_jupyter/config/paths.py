@@ -31,6 +31,16 @@ class Home:
         return self.root / "last-good.json"
 
     @property
+    def credentials_file(self) -> Path:
+        """The API keys that were entered, encrypted."""
+        return self.root / "credentials.json"
+
+    @property
+    def credentials_key_file(self) -> Path:
+        """The key of `credentials_file`, if no keyring holds it."""
+        return self.root / "credentials.key"
+
+    @property
     def grants_file(self) -> Path:
         return self.root / "grants.json"
 

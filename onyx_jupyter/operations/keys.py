@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.runs.services import RunServices
     from onyx_jupyter.runs.streams import SessionStreams
     from onyx_jupyter.security.audit import AuditLog
+    from onyx_jupyter.security.credential_store import CredentialStore
     from onyx_jupyter.sessions.entry import Entry
     from onyx_jupyter.sessions.store import SessionStore
     from onyx_jupyter.sessions.transcript import SessionTranscript
@@ -45,6 +46,7 @@ CONTRIBUTIONS: Key[Contributions] = Key("feature contributions")
 HEALTH: Key[Callable[[], Awaitable[dict[str, Any]]]] = Key("health")
 
 CONFIGURED: Key[Configured] = Key("configuration")
+CREDENTIALS: Key[CredentialStore] = Key("stored credentials")
 STREAMS: Key[SessionStreams] = Key("event streams")
 AUDIT_LOG: Key[AuditLog] = Key("audit log")
 AUDIT: Key[AuditTrail] = Key("audit trail")

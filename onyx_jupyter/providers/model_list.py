@@ -1,16 +1,13 @@
-"""The choices of the model picker: models of this machine, configured ones, a few of each provider with a key.
-
-Nothing is called unless a refresh is requested, and then only the configured OpenAI-compatible servers.
-"""
+"""The choices of the model picker: models of this machine, configured ones, those that a server was asked for, and
+else a few of each provider with a key."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import ModelInfo
 from onyx_jupyter.providers.known_providers import (
     KNOWN_PROVIDERS,
@@ -23,11 +20,11 @@ from onyx_jupyter.providers.known_providers import (
 from onyx_jupyter.providers.litellm_library import price_table
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
 from onyx_jupyter.providers.local_files.storage_folders import find_file
-from onyx_jupyter.providers.network_guard import check_allowed, is_loopback
+from onyx_jupyter.providers.network_guard import is_loopback
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
 MODELS_PER_PROVIDER = 12
-_REFRESH_TIMEOUT_S = 5.0
+SERVED_PER_PROVIDER = 40
 # Entries of LiteLLM's table that are not everyday chat models, and dated copies of those that are.
 _SPECIAL = re.compile(
     r"(?i)audio|realtime|search|computer-use|deep-research|tts|embed|guard|moderation|image|vision-preview|robotics"
@@ -36,17 +33,17 @@ _SPECIAL = re.compile(
 _DATED = re.compile(r"(-|@)(20\d{6}|20\d\d-\d\d-\d\d|\d{4})$")
 
 
-async def list_models(settings: ModelsSettings, *, refresh: bool) -> list[ModelInfo]:
+async def list_models(settings: ModelsSettings) -> list[ModelInfo]:
     """Each id once: first the models of this machine, then by provider in the order of the configuration."""
     names = list(settings.providers) + [name for name in KNOWN_PROVIDERS if name not in settings.providers]
     own = await asyncio.to_thread(_on_this_machine, settings)
     found = {one: ModelInfo(one, LOCAL, local=True, tools=True) for one in own}
-    served = await _served(settings) if refresh else {}
     for name in names:
         if name in LOGIN_PROVIDERS or name == LOCAL:
             continue
         provider = settings.providers.get(name, ProviderSettings())
-        models = [*provider.models, *served.get(name, ())] or await _usual_models(name, provider)
+        offered = _everyday(name, provider, settings.served.get(name, ()))
+        models = [*provider.models, *offered] or await _usual_models(name, provider)
         for model in models:
             local = is_loopback(provider.base_url or _default_url(name) or "")
             found.setdefault(f"{name}/{model}", ModelInfo(f"{name}/{model}", name, local=local, tools=True))
@@ -89,26 +86,11 @@ def _newest_first(name: str) -> tuple[list[float], int, str]:
     return (numbers or [0.0]), len(name), name
 
 
-async def _served(settings: ModelsSettings) -> dict[str, list[str]]:
-    """The models that each configured server lists; none for a server that does not answer."""
-    named = {name: provider for name, provider in settings.providers.items() if provider.base_url is not None}
-    answers = await asyncio.gather(*(_ask(name, provider) for name, provider in named.items()))
-    return dict(zip(named, answers, strict=True))
-
-
-async def _ask(name: str, provider: ProviderSettings) -> list[str]:
-    import httpx
-
-    assert provider.base_url is not None
-    headers = {"authorization": f"Bearer {provider.api_key}"} if provider.api_key else {}
-    try:
-        check_allowed(provider.base_url, name)
-        async with httpx.AsyncClient(timeout=_REFRESH_TIMEOUT_S) as client:
-            answer = await client.get(f"{provider.base_url.rstrip('/')}/models", headers=headers)
-            answer.raise_for_status()
-        return [str(model["id"]) for model in answer.json()["data"]]
-    except (ModelError, httpx.HTTPError, ValueError, KeyError, TypeError):
-        return []
+def _everyday(name: str, provider: ProviderSettings, served: Sequence[str]) -> Sequence[str]:
+    """All models of a server of one's own; of a provider the newest chat models, since some list hundreds."""
+    if provider.base_url is not None or _default_url(name) is not None:
+        return served
+    return [model for model in served if not _SPECIAL.search(model) and not _DATED.search(model)][:SERVED_PER_PROVIDER]
 
 
 def _default_url(name: str) -> str | None:

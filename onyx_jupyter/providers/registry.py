@@ -18,7 +18,7 @@ from onyx_jupyter.providers.addressing import endpoint_of
 from onyx_jupyter.providers.anthropic_model import AnthropicModel
 from onyx_jupyter.providers.continuation import Continuation
 from onyx_jupyter.providers.event_stream import new_client
-from onyx_jupyter.providers.known_providers import LOCAL
+from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL
 from onyx_jupyter.providers.litellm_library import close_litellm, load_litellm, price_table
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_model import LocalModel
@@ -27,6 +27,7 @@ from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import list_models
 from onyx_jupyter.providers.openai_model import OpenAIModel
 from onyx_jupyter.providers.refused_parameters import RefusedParameters
+from onyx_jupyter.providers.served_models import served_models
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.providers.thoughts import ThinkingHabit
 
@@ -67,8 +68,11 @@ class ProviderModels:
         return LiteLLMModel(endpoint, habit)
 
     async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
-        """The models of this machine, then those of every provider that is configured or has a key."""
-        return await list_models(self._settings, refresh=refresh)
+        """The models of this machine, then those of every provider that is configured, has a key, or runs here."""
+        if refresh:
+            names = dict.fromkeys([*self._settings.providers, *KNOWN_PROVIDERS])
+            await served_models(self._settings, names)
+        return await list_models(self._settings)
 
     async def warm(self) -> None:
         """Prepares what the default model needs, and nothing else: the provider library may never be needed."""

@@ -25,6 +25,7 @@ class Configured:
     def __init__(self, memory: dict[str, Any], base_url: str) -> None:
         self.settings = Settings(Config())
         self.ceiling = Ceiling()
+        self.provider_keys = {}
         self.change(memory, base_url)
 
     def change(self, memory: dict[str, Any], base_url: str) -> None:

@@ -312,6 +312,16 @@ export interface ContextPreviewParams {
   model?: string | null;
 }
 
+export interface CredentialParams {
+  name: string;
+}
+
+export interface CredentialsSetParams {
+  /** the provider's name */
+  name: string;
+  secret: string;
+}
+
 /** One line of a transcript, as it stands on disk. `meta.kind` tells a system entry's meaning. */
 export interface Entry {
   v: number;
@@ -405,6 +415,12 @@ export interface KernelVariablesParams {
   /** part of a name, or a pattern with * and ? */
   pattern?: string | null;
   limit?: number;
+}
+
+/** `place` is where the key of the stored keys is kept; omitted as long as nothing is stored. */
+export interface KeyStore {
+  place?: "keyring" | "file" | null;
+  problem?: string | null;
 }
 
 /** Either a path (a file or a folder, as in the file browser) or a URL. What is there already is read anew. */
@@ -934,6 +950,64 @@ export interface ProjectFiles {
 export interface ProjectUpdatedData {
 }
 
+/**
+ * One provider as the settings show it.
+ *
+ * `state`: `connected` answered since this server started, `ready` has what it needs, `failing` did not answer,
+ * `not_configured` has no key or server, `locked` is not allowed here. `key` says where its key comes from.
+ */
+export interface ProviderCard {
+  name: string;
+  title: string;
+  state: "connected" | "ready" | "failing" | "not_configured" | "locked";
+  message?: string | null;
+  hint?: string | null;
+  key?: "reference" | "environment" | "store" | "file" | null;
+  /** the environment variable that holds the key */
+  variable?: string | null;
+  /** variables that are looked at for a key */
+  keyVariables?: Array<string>;
+  needsKey: boolean;
+  baseUrl?: string | null;
+  /** a server of this machine or at a configured address */
+  ownServer: boolean;
+  /** model ids to choose from */
+  models: Array<string>;
+}
+
+export interface ProviderList {
+  providers: Array<ProviderCard>;
+  keyStore: KeyStore;
+}
+
+/** One real completion; `costUsd` is omitted if the price is unknown. A failure has a `message`. */
+export interface ProviderTest {
+  ok: boolean;
+  model: string;
+  firstMs?: number | null;
+  totalMs?: number | null;
+  inputTokens?: number | null;
+  outputTokens?: number | null;
+  costUsd?: number | null;
+  message?: string | null;
+  hint?: string | null;
+}
+
+export interface ProvidersListParams {
+  /** ask the servers which models they have */
+  refresh?: boolean;
+}
+
+export interface ProvidersTestParams {
+  name: string;
+  /** model id; default: the default model if it is one of theirs */
+  model?: string | null;
+}
+
+/** Something about the providers has changed: read the list again. */
+export interface ProvidersUpdatedData {
+}
+
 /** The data of `chat.question`: choices to click on, and whether other words are welcome. */
 export interface QuestionInfo {
   questionId: string;
@@ -1453,6 +1527,11 @@ export interface Methods {
   "health.check": { params: NoParams; result: Health };
   "agents.list": { params: NoParams; result: Agents };
   "models.list": { params: ModelsListParams; result: ModelList };
+  "providers.list": { params: ProvidersListParams; result: ProviderList };
+  "providers.test": { params: ProvidersTestParams; result: ProviderTest };
+  "credentials.set": { params: CredentialsSetParams; result: Ok };
+  "credentials.remove": { params: CredentialParams; result: Ok };
+  "credentials.rotate": { params: NoParams; result: Ok };
   "local_models.list": { params: NoParams; result: LocalModelList };
   "local_models.fetch": { params: LocalModelParams; result: LocalModelInfo };
   "local_models.pause": { params: LocalModelParams; result: LocalModelInfo };
@@ -1519,6 +1598,7 @@ export interface Methods {
 
 /** Every event with its data. */
 export interface Events {
+  "providers.updated": ProvidersUpdatedData;
   "local_models.progress": LocalModelInfo;
   "chat.started": ChatStartedData;
   "chat.delta": ChatDeltaData;

@@ -1,0 +1,1 @@
+"""The settings of the model providers: state, test, keys."""

@@ -1,0 +1,155 @@
+"""`providers.*` and `credentials.*` on a real server: what each card says, a real test, and keys that come in only."""
+
+import json
+
+import pytest
+
+from onyx_jupyter.providers import known_providers
+from onyx_jupyter.testing.script import HttpError, Page
+from tests.server.client import MethodFailed
+from tests.server.conftest import KEY
+
+
+@pytest.fixture
+def config(onyx_home):
+    """Changes onyx.json."""
+
+    def change(**sections):
+        file = onyx_home / "onyx.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | sections))
+
+    return change
+
+
+@pytest.fixture
+def without_key(config, replies):
+    """The scripted provider, with its key still to be entered."""
+    config(providers={"scripted": {"baseUrl": replies.server.base_url, "models": ["model"]}})
+
+
+async def card(client, name="scripted", **params):
+    listed = (await client.ask("providers.list", **params))["providers"]
+    return next(one for one in listed if one["name"] == name)
+
+
+async def test_a_new_home_lists_every_known_provider_as_not_configured(config, connect, monkeypatch):
+    config(agents={}, providers={})
+    for provider in known_providers.KNOWN_PROVIDERS.values():
+        for variable in provider.key_variables:
+            monkeypatch.delenv(variable, raising=False)
+    client = await connect()
+    listed = await client.ask("providers.list", refresh=True)
+    assert {one["name"]: one["state"] for one in listed["providers"]} == dict.fromkeys(
+        known_providers.KNOWN_PROVIDERS, "not_configured"
+    )
+    assert listed["keyStore"] == {}
+    anthropic = await card(client, "anthropic")
+    assert (anthropic["needsKey"], anthropic["keyVariables"]) == (True, ["ANTHROPIC_API_KEY"])
+
+
+async def test_a_key_is_entered_tested_used_and_removed(without_key, connect, replies, onyx_home):
+    client, other = await connect(), await connect()
+    await other.ask("health.check")
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    assert (await client.end((await client.ask("chat.send", sessionKey=key, message="Hi"))["runId"]))[0] == "chat.error"
+    assert (await client.ask("providers.test", name="scripted"))["ok"] is False
+    assert (await card(client))["state"] == "failing"
+
+    assert await client.ask("credentials.set", name="scripted", secret=KEY) == {"ok": True}
+    await other.event("providers.updated")
+    assert ((await card(client))["state"], (await card(client))["key"]) == ("ready", "store")
+    replies.next = ["yes"]
+    tested = await client.ask("providers.test", name="scripted")
+    assert (tested["ok"], tested["model"], "costUsd" in tested) == (True, "scripted/model", False)
+    assert (tested["totalMs"] >= tested["firstMs"] >= 0, tested["inputTokens"] > 0) == (True, True)
+    assert (await card(client))["state"] == "connected"
+    name, data = await client.end((await client.ask("chat.send", sessionKey=key, message="Hi"))["runId"])
+    assert (name, data["text"]) == ("chat.final", "ok")
+
+    assert await client.ask("credentials.rotate") == {"ok": True}
+    assert await client.ask("credentials.remove", name="scripted") == {"ok": True}
+    assert "key" not in await card(client)
+    assert (await client.end((await client.ask("chat.send", sessionKey=key, message="Hi"))["runId"]))[0] == "chat.error"
+    with pytest.raises(MethodFailed, match="No key is stored"):
+        await client.ask("credentials.remove", name="scripted")
+
+
+async def test_a_stored_key_is_in_no_frame_file_or_log(without_key, connect, replies, onyx_home, caplog):
+    client = await connect()
+    await client.ask("credentials.set", name="scripted", secret=KEY)
+    replies.next = [f"The key is {KEY}."]
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    await client.end((await client.ask("chat.send", sessionKey=key, message="What is the key?"))["runId"])
+    await client.ask("providers.list", refresh=True)
+    assert not [frame for frame in client.raw if KEY in frame]
+    files = [path for path in onyx_home.rglob("*") if path.is_file()]
+    assert not [path.name for path in files if KEY.encode() in path.read_bytes()]
+    assert KEY not in caplog.text
+
+
+async def test_a_variable_that_the_file_names_comes_before_a_stored_key(config, connect, replies, monkeypatch):
+    monkeypatch.setenv("TEAM_KEY", KEY)
+    config(providers={"scripted": {"baseUrl": replies.server.base_url, "apiKey": "${TEAM_KEY}", "models": ["model"]}})
+    client = await connect()
+    await client.ask("credentials.set", name="scripted", secret="another-key-0123456789")
+    shown = await card(client)
+    assert (shown["key"], shown["variable"]) == ("reference", "TEAM_KEY")
+    assert (await client.ask("providers.test", name="scripted"))["ok"] is True
+
+
+async def test_a_usual_variable_comes_before_a_stored_key_and_that_before_the_file(config, connect, monkeypatch):
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
+    config(providers={"mistral": {"apiKey": "key-in-the-file-0123"}})
+    client = await connect()
+    assert (await card(client, "mistral"))["key"] == "file"
+    await client.ask("credentials.set", name="mistral", secret="key-in-the-store-0123")
+    assert (await card(client, "mistral"))["key"] == "store"
+    monkeypatch.setenv("MISTRAL_API_KEY", "key-in-the-environment")
+    await client.ask("models.list", refresh=True)
+    shown = await card(client, "mistral")
+    assert (shown["key"], shown["variable"]) == ("environment", "MISTRAL_API_KEY")
+
+
+async def test_ollama_on_this_machine_is_found_and_its_models_are_offered(connect, monkeypatch, replies):
+    row = known_providers.KNOWN_PROVIDERS["lm_studio"]
+    moved = known_providers.KnownProvider(row.name, row.title, default_url=replies.server.base_url, protocol="openai")
+    monkeypatch.setitem(known_providers.KNOWN_PROVIDERS, "lm_studio", moved)
+    replies.server._api_key = None
+    client = await connect()
+    shown = await card(client, "lm_studio", refresh=True)
+    assert (shown["state"], shown["models"], shown["ownServer"]) == ("connected", ["lm_studio/scripted"], True)
+    listed = {model["id"]: model for model in (await client.ask("models.list"))["models"]}
+    assert listed["lm_studio/scripted"]["local"] is True
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (HttpError(401, "invalid api key"), "key"),
+        (Page(200, "<html><body>Sign in</body></html>"), "model response"),
+        (HttpError(404, "no such model"), "no model"),
+    ],
+)
+async def test_a_failed_test_says_why_and_the_card_keeps_it(connect, replies, reply, words):
+    replies.each = lambda request: [reply]
+    client = await connect()
+    tested = await client.ask("providers.test", name="scripted")
+    assert (tested["ok"], words in tested["message"]) == (False, True)
+    shown = await card(client)
+    assert (shown["state"], shown["message"]) == ("failing", tested["message"])
+
+
+async def test_a_test_needs_a_model_of_that_provider(connect):
+    client = await connect()
+    with pytest.raises(MethodFailed, match="not a model of"):
+        await client.ask("providers.test", name="scripted", model="openai/gpt-5")
+    with pytest.raises(MethodFailed, match="no model of"):
+        await client.ask("providers.test", name="bedrock")
+
+
+async def test_a_damaged_store_is_reported_and_the_rest_works(connect, onyx_home):
+    (onyx_home / "credentials.json").write_text("{")
+    client = await connect()
+    assert "damaged" in (await client.ask("providers.list"))["keyStore"]["problem"]
+    assert (await client.ask("health.check"))["components"]["credentials"]["ok"] is False
+    assert (await client.ask("providers.test", name="scripted"))["ok"] is True
