@@ -2,7 +2,6 @@
  * One session as this tab sees it: its conversation, kept current by events, and the user's actions. The
  * server's transcript is the source of truth, and is read again when in doubt.
  */
-import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import { RequestError } from '../../protocol/frames';
@@ -28,6 +27,7 @@ import type { Arrived } from './outbox';
 import { appendText, applyEvent, noteScope } from './run_events';
 import type { Acting } from '../composer/tool_mode';
 import { endInterruptedRuns, fromEntries } from './transcript';
+import { ViewModel } from '../../shared/view_model';
 
 export interface SessionServices {
   client: SocketClient;
@@ -45,15 +45,16 @@ export type ApprovalScope = 'once' | 'session' | 'always';
 /** `new`: nothing on the server yet. `failed`: it could not be read, `problem` says why. */
 export type Phase = 'new' | 'loading' | 'ready' | 'failed';
 
-export class Session implements IDisposable {
+export class Session extends ViewModel {
   constructor(
     private readonly services: SessionServices,
     key: string | null = null
   ) {
+    super();
     this._key = key;
     this._outbox = new Outbox(services.client, {
       items: () => this._items,
-      isOver: () => this._isDisposed,
+      isOver: () => this.isDisposed,
       sessionKey: model => this._create(model),
       update: (key, change) => this._update(key, change),
       arrived: (key, arrived) => this._onArrived(key, arrived)
@@ -65,11 +66,6 @@ export class Session implements IDisposable {
       this._phase = 'loading';
       void this.reload();
     }
-  }
-
-  /** Something visible has changed; emitted at most once per frame while text streams in. */
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   /** The server gave this session its key. */
@@ -107,10 +103,6 @@ export class Session implements IDisposable {
     return this._items.some(isActive);
   }
 
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
   /** Reads everything from the server; the current contents stay until the answer arrives. */
   async reload(): Promise<void> {
     const sessionKey = this._key;
@@ -121,7 +113,7 @@ export class Session implements IDisposable {
     this._isStale = true;
     this._newestSeq = 0;
     const early: EventFrame[] = (this._bufferedFrames = []);
-    const isCurrent = () => !this._isDisposed && this._bufferedFrames === early;
+    const isCurrent = () => !this.isDisposed && this._bufferedFrames === early;
     try {
       await events.follow(sessionKey);
       const { session, messages } = await client.request('sessions.get', { sessionKey });
@@ -152,7 +144,7 @@ export class Session implements IDisposable {
           ? { code: error.reason ?? String(error.code), message: error.message }
           : null;
     }
-    this._emit();
+    this.emit();
   }
 
   /** Sends a message. Without a connection it waits, in order, until there is one. */
@@ -176,7 +168,7 @@ export class Session implements IDisposable {
     };
     this._outbox.add(message, model);
     this._items = [...this._items, message];
-    this._emit();
+    this.emit();
     this._outbox.deliver();
   }
 
@@ -221,13 +213,9 @@ export class Session implements IDisposable {
     await this.services.client.request('exec.deny', { approvalId, reason: reason || null });
   }
 
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  override dispose(): void {
     this._cancelFrame?.();
-    Signal.clearData(this);
+    super.dispose();
   }
 
   private _restore(info: SessionInfo, entries: Entry[], early: EventFrame[], waiting: Set<string>): void {
@@ -258,11 +246,11 @@ export class Session implements IDisposable {
       this._cancelFrame ??= this.services.onFrame(() => {
         this._cancelFrame = null;
         this._flushText();
-        this._emit();
+        this.emit();
       });
     } else {
       this._apply(frame);
-      this._emit();
+      this.emit();
     }
     if (frame.event === 'chat.aborted') {
       // Only the transcript says which call was stopped and what it has cost so far.
@@ -323,9 +311,9 @@ export class Session implements IDisposable {
       });
       const asked = fromEntries(messages).find(item => isRequestOf(item, runId));
       const run = findRun(this._items, runId);
-      if (asked && run && !knows() && !this._isDisposed) {
+      if (asked && run && !knows() && !this.isDisposed) {
         this._items = this._items.flatMap(item => (item === run ? [asked, run] : [item]));
-        this._emit();
+        this.emit();
       }
     } catch {
       // The run itself is shown; its message appears with the next reading.
@@ -363,7 +351,7 @@ export class Session implements IDisposable {
     this._update(key, { delivery: 'sent', runId, steers, ...found });
     if (!steers && !this.isRunning && !findRun(this._items, runId)) {
       this._items = placeRun(this._items, newRun(runId));
-      this._emit();
+      this.emit();
     }
   }
 
@@ -381,18 +369,12 @@ export class Session implements IDisposable {
 
   private _remove(key: string): void {
     this._items = this._items.filter(item => item.key !== key);
-    this._emit();
+    this.emit();
   }
 
   private _update(key: string, change: Partial<UserMessage>): void {
     this._items = replaceItem(this._items, key, item => ({ ...item, ...change }) as Item);
-    this._emit();
-  }
-
-  private _emit(): void {
-    if (!this._isDisposed) {
-      this._changed.emit();
-    }
+    this.emit();
   }
 
   private readonly _outbox: Outbox;
@@ -404,12 +386,10 @@ export class Session implements IDisposable {
   private _info: SessionInfo | null = null;
   private _items: Conversation = [];
   private _lastLocal = 0;
-  private _isDisposed = false;
   /** Events that arrive while the session is being read; null afterwards. */
   private _bufferedFrames: EventFrame[] | null = null;
   private _newestSeq = 0;
   private _cancelFrame: (() => void) | null = null;
   private readonly _text = new Map<string, string>();
-  private readonly _changed = new Signal<this, void>(this);
   private readonly _created = new Signal<this, string>(this);
 }
