@@ -5,10 +5,9 @@
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import { RequestError } from '../../protocol/frames';
-import type { EventFrame } from '../../protocol/frames';
 import type { SessionEvent, SessionEvents } from '../../protocol/session_events';
 import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
-import type { ContextItem, Entry, SessionInfo } from '../../protocol/wire';
+import type { ContextItem, SessionInfo } from '../../protocol/wire';
 import {
   isRequestOf,
   findRun,
@@ -24,9 +23,10 @@ import { STANDARD_MODE } from '../composer/mode';
 import type { Mode } from '../composer/mode';
 import { Outbox } from './outbox';
 import type { Arrived } from './outbox';
-import { appendText, applyEvent, noteScope } from './run_events';
+import { LiveConversation } from './live_conversation';
+import { noteScope } from './run_events';
 import type { Acting } from '../composer/tool_mode';
-import { endInterruptedRuns, fromEntries } from './transcript';
+import { fromEntries } from './transcript';
 import { ViewModel } from '../../shared/view_model';
 
 export interface SessionServices {
@@ -52,8 +52,12 @@ export class Session extends ViewModel {
   ) {
     super();
     this._key = key;
+    this._live = new LiveConversation(services.nowMs, {
+      started: runId => void this._adopt(runId),
+      outOfStep: () => void this.reload()
+    });
     this._outbox = new Outbox(services.client, {
-      items: () => this._items,
+      items: () => this._live.items,
       isOver: () => this.isDisposed,
       sessionKey: model => this._create(model),
       update: (key, change) => this._update(key, change),
@@ -91,16 +95,16 @@ export class Session extends ViewModel {
   }
 
   get info(): SessionInfo | null {
-    return this._info;
+    return this._live.info;
   }
 
   /** Immutable: a new object whenever something changes. */
   get items(): Conversation {
-    return this._items;
+    return this._live.items;
   }
 
   get isRunning(): boolean {
-    return this._items.some(isActive);
+    return this._live.items.some(isActive);
   }
 
   /** Reads everything from the server; the current contents stay until the answer arrives. */
@@ -111,9 +115,8 @@ export class Session extends ViewModel {
     }
     const { client, events } = this.services;
     this._isStale = true;
-    this._newestSeq = 0;
-    const early: EventFrame[] = (this._bufferedFrames = []);
-    const isCurrent = () => !this.isDisposed && this._bufferedFrames === early;
+    const isNewest = this._live.startReading();
+    const isCurrent = () => !this.isDisposed && isNewest();
     try {
       await events.follow(sessionKey);
       const { session, messages } = await client.request('sessions.get', { sessionKey });
@@ -123,12 +126,12 @@ export class Session extends ViewModel {
         return;
       }
       const waiting = new Set([...approvals, ...questions].map(open => open.runId));
-      this._restore(session, messages, early, waiting);
+      this._live.restore(session, messages, waiting);
       for (const approval of approvals) {
-        this._apply({ event: 'exec.approval_request', data: approval });
+        this._live.apply({ event: 'exec.approval_request', data: approval });
       }
       for (const question of questions) {
-        this._apply({ event: 'chat.question', data: question });
+        this._live.apply({ event: 'chat.question', data: question });
       }
       this._phase = 'ready';
       this._isStale = false;
@@ -137,7 +140,7 @@ export class Session extends ViewModel {
       if (!isCurrent()) {
         return;
       }
-      this._bufferedFrames = null;
+      this._live.stopReading();
       this._phase = error instanceof RequestError ? 'failed' : this._phase;
       this._problem =
         error instanceof RequestError
@@ -167,14 +170,14 @@ export class Session extends ViewModel {
       toolMode
     };
     this._outbox.add(message, model);
-    this._items = [...this._items, message];
+    this._live.items = [...this._live.items, message];
     this.emit();
     this._outbox.deliver();
   }
 
   /** Sends the message of a failed run again. */
   retry(run: Run, model?: string, toolMode?: Acting): void {
-    const asked = this._items.find(item => isRequestOf(item, run.runId));
+    const asked = this._live.items.find(item => isRequestOf(item, run.runId));
     if (asked?.kind === 'user') {
       this.send(asked.text, asked.context, model, undefined, asked.mode, toolMode);
     }
@@ -195,7 +198,7 @@ export class Session extends ViewModel {
 
   /** Stops every run of this session; the server reports when each has ended. */
   async abort(): Promise<void> {
-    const active = this._items.filter(isRun).filter(isActive);
+    const active = this._live.items.filter(isRun).filter(isActive);
     await Promise.all(active.map(run => this.services.client.request('chat.abort', { runId: run.runId })));
   }
 
@@ -206,7 +209,7 @@ export class Session extends ViewModel {
 
   async approve(approvalId: string, scope: ApprovalScope, version: string): Promise<void> {
     await this.services.client.request('exec.approve', { approvalId, scope, version });
-    this._items = noteScope(this._items, approvalId, scope);
+    this._live.items = noteScope(this._live.items, approvalId, scope);
   }
 
   async deny(approvalId: string, reason: string): Promise<void> {
@@ -218,38 +221,17 @@ export class Session extends ViewModel {
     super.dispose();
   }
 
-  private _restore(info: SessionInfo, entries: Entry[], early: EventFrame[], waiting: Set<string>): void {
-    const replayed = new Set(
-      early.flatMap(frame => (frame.event === 'chat.started' ? [frame.data.runId] : []))
-    );
-    const undelivered = this._items.filter(item => item.kind === 'user' && item.delivery !== 'sent');
-    const running = info.activity === 'running' || info.activity === 'waiting';
-    const stored = endInterruptedRuns(fromEntries(entries, replayed), runId => running || waiting.has(runId));
-    this._info = info;
-    this._bufferedFrames = null;
-    this._text.clear();
-    this._items = [...stored, ...undelivered];
-    early.forEach(frame => this._apply(frame));
-    this._flushText();
-  }
-
   private _onEvent(_: SessionEvents, { sessionKey, frame }: SessionEvent): void {
-    if (sessionKey !== this._key || !this._isNew(frame)) {
-      return;
-    }
-    if (this._bufferedFrames) {
-      this._bufferedFrames.push(frame);
+    if (sessionKey !== this._key || !this._live.receive(frame)) {
       return;
     }
     if (STREAMED.has(frame.event)) {
-      this._apply(frame);
       this._cancelFrame ??= this.services.onFrame(() => {
         this._cancelFrame = null;
-        this._flushText();
+        this._live.flushText();
         this.emit();
       });
     } else {
-      this._apply(frame);
       this.emit();
     }
     if (frame.event === 'chat.aborted') {
@@ -258,48 +240,9 @@ export class Session extends ViewModel {
     }
   }
 
-  /** When another view reads the same session again, the active run is replayed to all listeners. */
-  private _isNew(frame: EventFrame): boolean {
-    const { seq } = frame.data as { seq?: number | null };
-    if (typeof seq !== 'number') {
-      return true;
-    }
-    const isNew = seq > this._newestSeq;
-    this._newestSeq = Math.max(seq, this._newestSeq);
-    return isNew;
-  }
-
-  private _apply(frame: EventFrame): void {
-    if (frame.event === 'chat.delta') {
-      const { runId, text } = frame.data;
-      if (!findRun(this._items, runId) && !this._text.has(runId)) {
-        void this.reload();
-        return;
-      }
-      this._text.set(runId, (this._text.get(runId) ?? '') + text);
-      return;
-    }
-    if (frame.event === 'session.updated') {
-      this._info = frame.data;
-      return;
-    }
-    this._flushText();
-    this._items = applyEvent(this._items, frame, this.services.nowMs());
-    if (frame.event === 'chat.started') {
-      void this._adopt(frame.data.runId);
-    }
-  }
-
-  private _flushText(): void {
-    for (const [runId, text] of this._text) {
-      this._items = appendText(this._items, runId, text);
-    }
-    this._text.clear();
-  }
-
   /** A run that another tab started: finds the message behind it. */
   private async _adopt(runId: string): Promise<void> {
-    const knows = () => this._items.some(item => isRequestOf(item, runId));
+    const knows = () => this._live.items.some(item => isRequestOf(item, runId));
     await this._outbox.delivered;
     if (knows() || this._key === null) {
       return;
@@ -310,9 +253,9 @@ export class Session extends ViewModel {
         limit: 50
       });
       const asked = fromEntries(messages).find(item => isRequestOf(item, runId));
-      const run = findRun(this._items, runId);
+      const run = findRun(this._live.items, runId);
       if (asked && run && !knows() && !this.isDisposed) {
-        this._items = this._items.flatMap(item => (item === run ? [asked, run] : [item]));
+        this._live.items = this._live.items.flatMap(item => (item === run ? [asked, run] : [item]));
         this.emit();
       }
     } catch {
@@ -338,7 +281,7 @@ export class Session extends ViewModel {
 
   /** The server has received a message of this tab. */
   private _onArrived(key: string, { runId, steers, id, context }: Arrived): void {
-    const isShown = messagesOf(this._items).some(
+    const isShown = messagesOf(this._live.items).some(
       message =>
         message.key !== key &&
         (id === undefined ? false : message.id === id || (!steers && isRequestOf(message, runId)))
@@ -349,8 +292,8 @@ export class Session extends ViewModel {
     }
     const found = { ...(id === undefined ? {} : { id }), ...(context === undefined ? {} : { context }) };
     this._update(key, { delivery: 'sent', runId, steers, ...found });
-    if (!steers && !this.isRunning && !findRun(this._items, runId)) {
-      this._items = placeRun(this._items, newRun(runId));
+    if (!steers && !this.isRunning && !findRun(this._live.items, runId)) {
+      this._live.items = placeRun(this._live.items, newRun(runId));
       this.emit();
     }
   }
@@ -368,28 +311,23 @@ export class Session extends ViewModel {
   }
 
   private _remove(key: string): void {
-    this._items = this._items.filter(item => item.key !== key);
+    this._live.items = this._live.items.filter(item => item.key !== key);
     this.emit();
   }
 
   private _update(key: string, change: Partial<UserMessage>): void {
-    this._items = replaceItem(this._items, key, item => ({ ...item, ...change }) as Item);
+    this._live.items = replaceItem(this._live.items, key, item => ({ ...item, ...change }) as Item);
     this.emit();
   }
 
+  private readonly _live: LiveConversation;
   private readonly _outbox: Outbox;
   private _key: string | null;
   private _phase: Phase = 'new';
   /** A reading was started and has not succeeded since. */
   private _isStale = false;
   private _problem: Problem | null = null;
-  private _info: SessionInfo | null = null;
-  private _items: Conversation = [];
   private _lastLocal = 0;
-  /** Events that arrive while the session is being read; null afterwards. */
-  private _bufferedFrames: EventFrame[] | null = null;
-  private _newestSeq = 0;
   private _cancelFrame: (() => void) | null = null;
-  private readonly _text = new Map<string, string>();
   private readonly _created = new Signal<this, string>(this);
 }
