@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { MemoryFactsView } from '../src/features/memory/memory_facts_view';
 import { UiProvider } from '../src/shared/ui_context';
 import type { Ui } from '../src/shared/ui_context';
-import type { MemoryPlace } from '../src/features/memory/memory_place';
+import type { MemoryPlace } from '../src/shared/citations';
 import type { MemoryFact } from '../src/protocol/wire';
 
 const AT = '2026-03-01T00:00:00Z';

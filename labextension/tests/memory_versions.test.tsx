@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
+import type { MemoryFile } from '../src/features/memory/memory_file';
 import { MemoryVersions } from '../src/features/memory/memory_versions';
 import { UiProvider } from '../src/shared/ui_context';
 import type { Ui } from '../src/shared/ui_context';
@@ -21,14 +22,13 @@ let host: HTMLElement;
 const draw = (versionCount: number, online = true, isReadingOlder = false) => {
   const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
   const nothing = () => undefined;
+  const shown = { versions: VERSIONS, versionCount, isReadingOlder, showOlder };
+  const file = { ...shown, comparison: null, compared: null } as unknown as MemoryFile;
   return act(async () =>
     root.render(
       <UiProvider value={ui}>
         <MemoryVersions
-          {...{ versions: VERSIONS, versionCount, online, isReadingOlder, showOlder, isBusy: false }}
-          {...{ comparison: null, compared: null, compare: nothing, restore: nothing, openSession: null }}
-          drawDiff={() => nothing}
-          titleOf={() => null}
+          {...{ file, online, drawDiff: () => nothing, titleOf: () => null, openSession: null }}
         />
       </UiProvider>
     )

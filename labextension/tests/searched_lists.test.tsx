@@ -9,7 +9,8 @@ import { MemoryList } from '../src/features/memory/memory_list';
 import { SessionListView } from '../src/features/sessions/session_list_view';
 import { UiProvider } from '../src/shared/ui_context';
 import type { Ui } from '../src/shared/ui_context';
-import type { MemoryFilter } from '../src/features/memory/memory_search';
+import type { MemoryFilter, MemorySearch } from '../src/features/memory/memory_search';
+import type { SessionList } from '../src/features/sessions/session_list';
 import type { MemoryPassage, SessionInfo } from '../src/protocol/wire';
 
 let root: Root;
@@ -43,16 +44,19 @@ describe('the search of memory', () => {
   const narrow = vi.fn();
   const opened = vi.fn<(passage: MemoryPassage) => void>();
   const talked = vi.fn<(session: SessionInfo) => void>();
-  const list = (values: Partial<ComponentProps<typeof MemoryList>>) =>
-    draw(
+  const list = (values: Partial<MemorySearch>, props: Partial<ComponentProps<typeof MemoryList>> = {}) => {
+    const search = {
+      ...{ query: 'fiscal year', searched: 'fiscal year', failed: null, results: null, conversations: [] },
+      ...{ note: null, problem: null, type: vi.fn(), filter: { where: 'all', lastDays: null }, narrow },
+      ...values
+    } as unknown as MemorySearch;
+    return draw(
       <MemoryList
-        {...{ files: [], status: null, place: null, note: null, searchProblem: null, type: vi.fn() }}
-        {...{ query: 'fiscal year', searched: 'fiscal year', failed: null, results: null, conversations: [] }}
-        {...{ filter: { where: 'all', lastDays: null }, narrow }}
-        {...{ openFile: vi.fn(), openPassage: opened, openConversation: talked }}
-        {...values}
+        {...{ files: { files: [], status: null }, search, place: null }}
+        {...{ openFile: vi.fn(), openPassage: opened, openConversation: talked, ...props }}
       />
     );
+  };
 
   beforeEach(() => opened.mockClear());
 
@@ -84,7 +88,7 @@ describe('the search of memory', () => {
     const named = { ...session, match: null, lastMessagePreview: 'From April, as every year' };
     await list({ results: [], conversations: [named] });
     expect(hook('memory-conversation')!.textContent).toBe('BudgetFrom April, as every year');
-    await list({ results: [], conversations: [session], openConversation: null });
+    await list({ results: [], conversations: [session] }, { openConversation: null });
     expect([hook('memory-conversation'), hook('memory-results')!.textContent]).toEqual([
       null,
       'Nothing found.'
@@ -130,9 +134,9 @@ describe('the search of memory', () => {
 
   it('has the room of the documents for what was found', async () => {
     const documents = <p data-onyx="documents">Papers</p>;
-    await list({ query: ' ', documents });
+    await list({ query: ' ' }, { documents });
     expect(hook('documents')).not.toBeNull();
-    await list({ results: [], documents });
+    await list({ results: [] }, { documents });
     expect(hook('documents')).toBeNull();
   });
 
@@ -148,13 +152,13 @@ describe('the search of memory', () => {
   it('opens nothing after it has failed', async () => {
     await list({ searched: null });
     await press('memory-search', 'Enter');
-    await list({ searched: null, failed: 'fiscal year', searchProblem: 'Away.' });
+    await list({ searched: null, failed: 'fiscal year', problem: 'Away.' });
     await list({ results: [passage('new.md')] });
     expect(opened).not.toHaveBeenCalled();
   });
 
   it('waits for the answer to other words where former ones have failed', async () => {
-    await list({ searched: null, failed: 'fisc', searchProblem: 'Away.' });
+    await list({ searched: null, failed: 'fisc', problem: 'Away.' });
     await press('memory-search', 'Enter');
     await list({ results: [passage('new.md')] });
     expect(opened).toHaveBeenCalledOnce();
@@ -173,11 +177,12 @@ describe('the search of memory', () => {
   it('has a row for each passage of one long line, of which one is looked at', async () => {
     const long = [passage('a.md'), passage('a.md', { endLine: 1 }), passage('a.md', { endLine: 1 })];
     const warned = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-    await list({ results: long, place: { path: 'a.md', agentId: null, lines: [1, 2] } });
+    const place = { path: 'a.md', agentId: null, lines: [1, 2] as const };
+    await list({ results: long }, { place });
     await list({ results: long.slice(1) });
     expect(warned).not.toHaveBeenCalled();
     warned.mockRestore();
-    await list({ results: long, place: { path: 'a.md', agentId: null, lines: [1, 2] } });
+    await list({ results: long }, { place });
     const rows = [...host.querySelectorAll('[data-onyx=memory-result]')];
     expect(rows.map(row => row.getAttribute('aria-current'))).toEqual(['true', 'false', 'false']);
   });
@@ -188,15 +193,11 @@ describe('the list of sessions', () => {
   const [open, close] = [vi.fn(), vi.fn()];
   const session = { sessionKey: 's', title: 'Birds', updatedAt: '' } as SessionInfo;
   beforeEach(() => [open, close].forEach(one => one.mockReset()));
-  const list = (values: Partial<ComponentProps<typeof SessionListView>>) =>
-    draw(
-      <SessionListView
-        {...{ sessions: [], total: 0, isLoading: false, note: null, isWhole: true, problem: null }}
-        {...{ current: null, searched: '', failed: null, open, close }}
-        {...values}
-        search={search}
-      />
-    );
+  const list = (values: Partial<SessionList>) => {
+    const nothing = { sessions: [], total: 0, isLoading: false, note: null, isWhole: true, problem: null };
+    const found = { ...nothing, query: '', failed: null, ...values } as unknown as SessionList;
+    return draw(<SessionListView {...{ list: found, current: null, open, close, search }} />);
+  };
   const type = (query: string) =>
     act(async () => {
       const field = hook('session-search') as HTMLInputElement;
@@ -209,10 +210,10 @@ describe('the list of sessions', () => {
     await list({});
     expect(said()).toBe('No sessions yet');
     await type('nest');
-    await list({ searched: 'nest' });
+    await list({ query: 'nest' });
     expect(said()).toBe('Nothing found.');
     expect(hook('session-search-again')).toBeNull();
-    await list({ searched: 'nest', isWhole: false, note: 'There was no time.' });
+    await list({ query: 'nest', isWhole: false, note: 'There was no time.' });
     expect(said()).toBe('Nothing found so far.There was no time.Search again');
     expect(hook('session-note')!.getAttribute('role')).toBe('status');
     await act(async () => hook('session-search-again')!.click());
@@ -220,7 +221,7 @@ describe('the list of sessions', () => {
   });
 
   it('says beside what was found that words alone were searched', async () => {
-    await list({ sessions: [session], total: 1, searched: 'nest', note: 'Only keywords were searched.' });
+    await list({ sessions: [session], total: 1, query: 'nest', note: 'Only keywords were searched.' });
     expect(said()).toBe('Only keywords were searched.');
   });
 
@@ -228,17 +229,17 @@ describe('the list of sessions', () => {
     await list({});
     await type('nest');
     await press('session-search', 'Enter');
-    await list({ sessions: [session], searched: 'nest' });
+    await list({ sessions: [session], query: 'nest' });
     expect(open).toHaveBeenCalledExactlyOnceWith(session);
     await type('nests');
     await press('session-search', 'Enter');
-    await list({ sessions: [session], searched: 'nest', failed: 'nests', problem: 'Away.' });
-    await list({ sessions: [session], searched: 'nests' });
+    await list({ sessions: [session], query: 'nest', failed: 'nests', problem: 'Away.' });
+    await list({ sessions: [session], query: 'nests' });
     expect(open).toHaveBeenCalledOnce();
   });
 
   it('takes no key that ends the composition of a character', async () => {
-    await list({ sessions: [session], searched: '' });
+    await list({ sessions: [session], query: '' });
     await press('session-search', 'Enter', true);
     await press('session-search', 'Escape', true);
     expect([open.mock.calls, close.mock.calls]).toEqual([[], []]);

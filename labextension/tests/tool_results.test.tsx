@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { memoryFound } from '../src/features/memory/memory_found';
+import { memoryFound } from '../src/features/memory/memory_results';
 import { ToolCard } from '../src/features/chat/tool_card';
 import { UiProvider } from '../src/shared/ui_context';
 import { newToolCall } from '../src/features/chat/conversation';

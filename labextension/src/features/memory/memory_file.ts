@@ -9,7 +9,7 @@ import type { EventFrame } from '../../protocol/frames';
 import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
 import type { MemoryText, MemoryVersionInfo, MemoryVersions } from '../../protocol/wire';
 import { factsAsText } from './memory_facts';
-import type { MemoryPlace } from './memory_place';
+import type { MemoryPlace } from '../../shared/citations';
 import { readAgain, readOlder, withCompared } from './version_pages';
 import { Debounced } from '../../shared/debounce';
 import { ViewModel } from '../../shared/view_model';
