@@ -1,16 +1,14 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { ModelPicker } from '../src/features/composer/model_picker';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import { TabMemory } from '../src/features/chat/tab_memory';
 import type { KeyValueStore } from '../src/features/chat/tab_memory';
 import type { ToolMode } from '../src/features/composer/tool_mode';
 import type { ModelInfo } from '../src/protocol/wire';
+import { drawAnew, host, render } from './drawing';
+
+drawAnew();
 
 const CODER: ModelInfo = {
   id: 'cells/coder',
@@ -22,26 +20,20 @@ const CODER: ModelInfo = {
 const BIG: ModelInfo = { id: 'lab/big', provider: 'lab', local: false, tools: true };
 
 describe('how the chosen model acts', () => {
-  let root: Root;
-  let host: HTMLElement;
   const choose = vi.fn();
   const chooseToolMode = vi.fn();
   const draw = (chosen: string, toolMode: ToolMode = 'auto', locked = false) =>
-    act(async () =>
-      root.render(
-        <UiProvider value={{ trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui}>
-          <ModelPicker
-            models={[CODER, { ...BIG, locked }]}
-            standard="lab/big"
-            chosen={chosen}
-            choose={choose}
-            toolMode={toolMode}
-            chooseToolMode={chooseToolMode}
-            connectModel={vi.fn()}
-            showLocalModels={vi.fn()}
-          />
-        </UiProvider>
-      )
+    render(
+      <ModelPicker
+        models={[CODER, { ...BIG, locked }]}
+        standard="lab/big"
+        chosen={chosen}
+        choose={choose}
+        toolMode={toolMode}
+        chooseToolMode={chooseToolMode}
+        connectModel={vi.fn()}
+        showLocalModels={vi.fn()}
+      />
     );
   const select = () => host.querySelector('select')!;
   const ways = () =>
@@ -55,13 +47,6 @@ describe('how the chosen model acts', () => {
   beforeEach(() => {
     choose.mockClear();
     chooseToolMode.mockClear();
-    host = document.body.appendChild(document.createElement('div'));
-    root = createRoot(host);
-  });
-
-  afterEach(() => {
-    act(() => root.unmount());
-    host.remove();
   });
 
   it('is said in the picker and its name, and can be switched without another model', async () => {

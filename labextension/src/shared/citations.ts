@@ -8,6 +8,11 @@ export interface Citation {
   fact?: string;
 }
 
+/** A place in one agent's memory; null is the default agent. */
+export interface MemoryPlace extends Citation {
+  agentId: string | null;
+}
+
 export const FACTS_FILE = 'memory/facts.jsonl';
 
 /** A text in order: plain parts, and citations with their words. */

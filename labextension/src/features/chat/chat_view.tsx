@@ -252,16 +252,9 @@ function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
   const search = useCallback((query: string) => void sessions.load(query), [sessions]);
   return (
     <SessionListView
-      sessions={sessions.sessions}
-      total={sessions.total}
-      isLoading={sessions.isLoading}
-      note={sessions.note}
-      isWhole={sessions.isWhole}
-      problem={sessions.problem}
+      list={sessions}
       current={session.key}
       search={search}
-      searched={sessions.query}
-      failed={sessions.failed}
       open={({ sessionKey, match }) => {
         if (match) {
           openTurn(chat, view, sessionKey, match.entryId);
