@@ -8,6 +8,7 @@ import { memoryPlugin } from './features/memory/plugin';
 import { notebookPlugin } from './features/notebooks/plugin';
 import { renderingPlugin } from './rendering/plugin';
 import { reviewPlugin } from './features/review/plugin';
+import { settingsPlugin } from './features/settings/plugin';
 import { skillsPlugin } from './features/skills/plugin';
 import { drivePlugin, workspacePlugin } from './features/workspace/plugin';
 
@@ -22,6 +23,7 @@ export default [
   reviewPlugin,
   cellCardPlugin,
   workspacePlugin,
+  settingsPlugin,
   skillsPlugin,
   knowledgePlugin,
   memoryPlugin

@@ -58,6 +58,7 @@ describe('where nobody answers', () => {
   let view: ViewState;
   let localModels: LocalModels;
   const showSkills = vi.fn();
+  const openSettings = vi.fn();
   const chooseModel = vi.fn();
   const retry = vi.fn();
   const actions = () => (
@@ -67,6 +68,7 @@ describe('where nobody answers', () => {
       view={view}
       chat={{ chooseModel } as unknown as ChatModel}
       showSkills={showSkills}
+      openSettings={openSettings}
     />
   );
   const page = (noModel: { line: string; actions: JSX.Element } | null) => (
@@ -122,7 +124,7 @@ describe('where nobody answers', () => {
     await click('search-sessions');
     expect(view.panel).toBe('sessions');
     await click('connect-model');
-    expect(view.panel).toBe('connect');
+    expect(openSettings).toHaveBeenCalledOnce();
     await click('offer-fetch');
     expect(peer.askedFor('local_models.fetch')).toEqual([{ id: MODEL.id }]);
   });

@@ -21,6 +21,7 @@ from onyx_jupyter.features.questions.feature import FEATURE as QUESTIONS
 from onyx_jupyter.features.runs.feature import FEATURE as RUNS
 from onyx_jupyter.features.sessions.feature import FEATURE as CONVERSATIONS
 from onyx_jupyter.features.sessions.feature import SEARCH as SESSION_SEARCH
+from onyx_jupyter.features.settings.feature import FEATURE as SETTINGS
 from onyx_jupyter.features.skills.feature import FEATURE as SKILLS
 from onyx_jupyter.features.status.feature import FEATURE as STATUS
 from onyx_jupyter.features.tabs.feature import FEATURE as TABS
@@ -38,6 +39,7 @@ FEATURES: tuple[Feature, ...] = (
     AGENTS,
     MODELS,
     PROVIDERS,
+    SETTINGS,
     LOCAL_MODELS,
     CONVERSATIONS,
     APPROVALS,

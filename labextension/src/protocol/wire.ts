@@ -1193,6 +1193,51 @@ export interface SessionsSubscribeParams {
   afterSeq?: number | null;
 }
 
+/** `value` null removes the key. */
+export interface SettingEdit {
+  key: string;
+  value: string | number | null;
+}
+
+/** `value` is the one in force, null if the default applies. */
+export interface SettingValue {
+  key: string;
+  value?: string | number | null;
+  /** the environment variable that sets it */
+  lockedBy?: string | null;
+}
+
+export interface SettingsInfo {
+  file: string;
+  /** of the file's text; a change names the version that it is based on */
+  version: string;
+  values: Array<SettingValue>;
+  problems: Array<SettingsProblem>;
+}
+
+/** `error`: the value is not in force. `warning`: it has no effect. */
+export interface SettingsProblem {
+  severity: "error" | "warning";
+  message: string;
+  key?: string | null;
+  line?: number | null;
+}
+
+/** With a `conflict` (a unified diff of what changed in the file meanwhile) nothing was written. */
+export interface SettingsSaved {
+  settings: SettingsInfo;
+  conflict?: string | null;
+}
+
+export interface SettingsSetParams {
+  version: string;
+  edits: Array<SettingEdit>;
+}
+
+/** The configuration in force has changed: read the settings again. */
+export interface SettingsUpdatedData {
+}
+
 /** `skills.question_closed` says how it ended, and may come before this. */
 export interface SkillAsked {
   questionId: string;
@@ -1532,6 +1577,8 @@ export interface Methods {
   "credentials.set": { params: CredentialsSetParams; result: Ok };
   "credentials.remove": { params: CredentialParams; result: Ok };
   "credentials.rotate": { params: NoParams; result: Ok };
+  "settings.get": { params: NoParams; result: SettingsInfo };
+  "settings.set": { params: SettingsSetParams; result: SettingsSaved };
   "local_models.list": { params: NoParams; result: LocalModelList };
   "local_models.fetch": { params: LocalModelParams; result: LocalModelInfo };
   "local_models.pause": { params: LocalModelParams; result: LocalModelInfo };
@@ -1599,6 +1646,7 @@ export interface Methods {
 /** Every event with its data. */
 export interface Events {
   "providers.updated": ProvidersUpdatedData;
+  "settings.updated": SettingsUpdatedData;
   "local_models.progress": LocalModelInfo;
   "chat.started": ChatStartedData;
   "chat.delta": ChatDeltaData;

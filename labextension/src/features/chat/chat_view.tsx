@@ -4,7 +4,6 @@ import { useCallback, useMemo } from 'react';
 
 import { Banner } from './banner';
 import { Composer } from '../composer/composer';
-import { ConnectPanel } from './connect_panel';
 import { EmptyState } from './empty_state';
 import { GrantsPanel } from '../approvals/grants_panel';
 import { Header } from './header';
@@ -64,6 +63,8 @@ export interface ChatViewProps {
   openMenu: (x: number, y: number) => void;
   /** Opens the skills, which also run without a model. */
   showSkills?: () => void;
+  /** Opens the providers and their keys. */
+  openSettings: () => void;
 }
 
 export function ChatView(props: ChatViewProps): JSX.Element {
@@ -115,10 +116,10 @@ function SessionHeader(props: PartProps & { trans: TranslationBundle }): JSX.Ele
   );
 }
 
-function ConfigBanner({ assistant, view, ui }: ChatViewProps): JSX.Element | null {
+function ConfigBanner({ assistant, ui }: ChatViewProps): JSX.Element | null {
   useSignals(assistant.changed);
   const config = assistant.component('config');
-  if (!config || config.ok || view.panel === 'connect') {
+  if (!config || config.ok) {
     return null;
   }
   return (
@@ -137,8 +138,6 @@ function Body(props: PartProps): JSX.Element {
   switch (view.panel) {
     case 'sessions':
       return <Sessions {...props} />;
-    case 'connect':
-      return <Connect {...props} />;
     case 'grants':
       return <Allowed {...props} />;
     case 'project':
@@ -206,7 +205,7 @@ function Messages(props: PartProps): JSX.Element {
           offer={model?.startsWith('local/') && <OfferedModel {...props} />}
           notebook={front.path}
           ask={text => chat.sendMessage({ body: text })}
-          connectModel={() => view.show('connect')}
+          connectModel={props.openSettings}
         />
       </div>
     );
@@ -268,18 +267,6 @@ function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
   );
 }
 
-function Connect({ assistant, view }: PartProps): JSX.Element {
-  useSignals(assistant.changed);
-  return (
-    <ConnectPanel
-      config={assistant.component('config')}
-      model={assistant.agent?.model ?? null}
-      check={() => assistant.refresh(true)}
-      close={() => view.show('conversation')}
-    />
-  );
-}
-
 function Allowed({ grants, client, view }: PartProps): JSX.Element {
   useSignals(grants.changed);
   const open = useCallback(() => void grants.open(), [grants]);
@@ -300,7 +287,8 @@ function Allowed({ grants, client, view }: PartProps): JSX.Element {
   );
 }
 
-function Input({ chat, session, assistant, client, front, view, mentions }: PartProps): JSX.Element {
+function Input(props: PartProps): JSX.Element {
+  const { chat, session, assistant, client, front, view, mentions } = props;
   useSignals(
     session.changed,
     assistant.changed,
@@ -351,7 +339,7 @@ function Input({ chat, session, assistant, client, front, view, mentions }: Part
       choose={model => chat.chooseModel(model)}
       toolMode={chat.toolMode}
       chooseToolMode={mode => chat.chooseToolMode(mode)}
-      connectModel={() => view.show('connect')}
+      connectModel={props.openSettings}
       showLocalModels={() => view.show('local')}
       mode={chat.mode}
       allowedModes={assistant.modes}

@@ -55,6 +55,7 @@ const Command = {
 const OPEN_FILE = 'onyx:open-file';
 const FILES = 'onyx:open-workspace';
 const SKILLS = 'onyx:skills';
+const SETTINGS = 'onyx:settings';
 
 export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
   id: 'onyx-jupyter:chat',
@@ -138,7 +139,8 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         },
         reachability: () => connection.rest.reachability(),
         openMenu: (x, y) => menu.open(x, y),
-        showSkills: () => void app.commands.execute(SKILLS)
+        showSkills: () => void app.commands.execute(SKILLS),
+        openSettings: () => void app.commands.execute(SETTINGS)
       },
       trans,
       drop
@@ -305,7 +307,7 @@ function addCommands(
     model.openSession(null);
     view.focusInput();
   });
-  add(Command.connectModel, trans.__('Connect a model'), () => view.show('connect'));
+  add(Command.connectModel, trans.__('Connect a model…'), () => void app.commands.execute(SETTINGS));
   add(Command.localModels, trans.__('Local models…'), () => view.show('local'));
   add(Command.grants, trans.__('Always allowed…'), () => view.show('grants'));
   add(Command.project, trans.__('Project instructions…'), () => view.show('project'));

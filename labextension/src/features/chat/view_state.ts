@@ -2,8 +2,7 @@
 import { ViewModel } from '../../shared/view_model';
 
 /** A feature's panel is its id prefixed with `feature:`. */
-export type Panel =
-  'conversation' | 'sessions' | 'connect' | 'grants' | 'project' | 'local' | `feature:${string}`;
+export type Panel = 'conversation' | 'sessions' | 'grants' | 'project' | 'local' | `feature:${string}`;
 
 export const OF_FEATURE = 'feature:';
 

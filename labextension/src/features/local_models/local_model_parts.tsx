@@ -44,12 +44,14 @@ interface OfferedModelProps extends LocalModelPartProps {
 }
 
 /** What can be done if no model can answer. */
-export function WaysWithoutModel(props: OfferedModelProps & { showSkills?: () => void }): JSX.Element {
-  const { view, showSkills } = props;
+export function WaysWithoutModel(
+  props: OfferedModelProps & { showSkills?: () => void; openSettings: () => void }
+): JSX.Element {
+  const { view, showSkills, openSettings } = props;
   return (
     <NextSteps
       offer={<OfferedModel {...props} isNamed />}
-      connectModel={() => view.show('connect')}
+      connectModel={openSettings}
       showSkills={showSkills}
       search={() => view.show('sessions')}
     />

@@ -1,0 +1,66 @@
+/** All providers, those in use first; arrow keys move through the list. */
+import { useState } from 'react';
+
+import type { ProviderCard } from '../../protocol/wire';
+import { moveFocus } from '../../shared/move_focus';
+import { useUi } from '../../shared/ui_context';
+import { groupName, groupOf, sourceName, stateName } from './provider_words';
+import type { ProviderGroup } from './provider_words';
+
+const GROUPS: readonly ProviderGroup[] = ['connected', 'here', 'other'];
+
+interface ProviderListProps {
+  /** null while they are being read. */
+  cards: readonly ProviderCard[] | null;
+  selected: string | null;
+  select: (name: string) => void;
+}
+
+export function ProviderList({ cards, selected, select }: ProviderListProps): JSX.Element {
+  const { trans } = useUi();
+  const [query, setQuery] = useState('');
+  const wanted = query.toLowerCase();
+  const found = (cards ?? []).filter(card => `${card.name} ${card.title}`.toLowerCase().includes(wanted));
+  return (
+    <div className="onyx-Finder" onKeyDown={event => moveFocus(event, '[data-onyx=provider]')}>
+      <input
+        type="search"
+        className="onyx-Input"
+        data-onyx="provider-search"
+        placeholder={trans.__('Search providers')}
+        aria-label={trans.__('Search providers')}
+        value={query}
+        onChange={event => setQuery(event.target.value)}
+      />
+      <div className="onyx-Rows" data-onyx="provider-list">
+        {GROUPS.filter(group => found.some(card => groupOf(card) === group)).map(group => (
+          <section key={group} aria-label={groupName(group, trans)}>
+            <h3>{groupName(group, trans)}</h3>
+            {found
+              .filter(card => groupOf(card) === group)
+              .map(card => (
+                <button
+                  key={card.name}
+                  type="button"
+                  className="onyx-Row"
+                  data-onyx="provider"
+                  data-provider={card.name}
+                  data-state={card.state}
+                  aria-current={card.name === selected}
+                  onClick={() => select(card.name)}
+                >
+                  <span className="onyx-Row-name">{card.title}</span>
+                  <span className="onyx-Row-state">{stateName(card.state, trans)}</span>
+                  <span className="onyx-Row-about">{sourceName(card, trans)}</span>
+                </button>
+              ))}
+          </section>
+        ))}
+      </div>
+      <div className="onyx-Note" role="status">
+        {cards === null && trans.__('Reading…')}
+        {cards !== null && found.length === 0 && trans.__('Nothing found.')}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+/** The model providers: the state of each, its key, and tests of a connection. */
+import type { EventFrame } from '../../protocol/frames';
+import type { SocketClient } from '../../protocol/socket_client';
+import type { KeyStore, ProviderCard, ProviderTest } from '../../protocol/wire';
+import { LiveList } from '../../shared/live_list';
+
+const REFRESH_MS = 30_000;
+const TEST_MS = 90_000;
+
+export class Providers extends LiveList {
+  constructor(client: SocketClient) {
+    super(client);
+  }
+
+  /** null until read. */
+  get cards(): readonly ProviderCard[] | null {
+    return this._cards;
+  }
+
+  get keyStore(): KeyStore {
+    return this._keyStore;
+  }
+
+  get selected(): ProviderCard | null {
+    return this._cards?.find(card => card.name === this._selected) ?? null;
+  }
+
+  /** Whether the servers are being asked which models they have. */
+  get isRefreshing(): boolean {
+    return this._isRefreshing;
+  }
+
+  select(name: string | null): void {
+    this._selected = name;
+    this.dismissRefusal();
+    this.emit();
+  }
+
+  /** The last test of that provider's connection; null while there is none. */
+  test(name: string): ProviderTest | 'running' | null {
+    return this._tests.get(name) ?? null;
+  }
+
+  /** Asks the servers which models they have. */
+  async refresh(): Promise<void> {
+    this._isRefreshing = true;
+    this.emit();
+    await this.attempt(async () =>
+      this._apply(await this.client.request('providers.list', { refresh: true }, REFRESH_MS))
+    );
+    this._isRefreshing = false;
+    this.emit();
+  }
+
+  /** One real, short answer. */
+  async runTest(name: string, model: string | null): Promise<void> {
+    this._tests.set(name, 'running');
+    await this.attempt(async () => {
+      try {
+        this._tests.set(name, await this.client.request('providers.test', { name, model }, TEST_MS));
+      } catch (error) {
+        this._tests.delete(name);
+        throw error;
+      }
+    });
+  }
+
+  /** Resolves to whether it was stored. */
+  async setKey(name: string, secret: string): Promise<boolean> {
+    this._tests.delete(name);
+    await this.attempt(async () => {
+      await this.client.request('credentials.set', { name, secret });
+      await this.load();
+    });
+    return this.refusal === null;
+  }
+
+  removeKey(name: string): Promise<void> {
+    this._tests.delete(name);
+    return this.attempt(async () => {
+      await this.client.request('credentials.remove', { name });
+      await this.load();
+    });
+  }
+
+  /** Encrypts all stored keys with a new key. */
+  rotate(): Promise<void> {
+    return this.attempt(async () => void (await this.client.request('credentials.rotate', {})));
+  }
+
+  protected async read(): Promise<() => void> {
+    const list = await this.client.request('providers.list', {}, REFRESH_MS);
+    return () => this._apply(list);
+  }
+
+  protected isOutdatedBy(frame: EventFrame): boolean {
+    return frame.event === 'providers.updated';
+  }
+
+  private _apply(list: { providers: ProviderCard[]; keyStore: KeyStore }): void {
+    this.invalidatePending();
+    this._cards = list.providers;
+    this._keyStore = list.keyStore;
+  }
+
+  private _cards: readonly ProviderCard[] | null = null;
+  private _keyStore: KeyStore = {};
+  private _selected: string | null = null;
+  private _isRefreshing = false;
+  private readonly _tests = new Map<string, ProviderTest | 'running'>();
+}

@@ -1,0 +1,76 @@
+/** What the panel changes in onyx.json: its values, what is locked, and what is wrong in the file. */
+import type { EventFrame } from '../../protocol/frames';
+import type { SocketClient } from '../../protocol/socket_client';
+import type { SettingsInfo, SettingValue } from '../../protocol/wire';
+import { LiveList } from '../../shared/live_list';
+
+type Value = string | number | null;
+
+export class Settings extends LiveList {
+  constructor(client: SocketClient) {
+    super(client);
+  }
+
+  /** null until read. */
+  get info(): SettingsInfo | null {
+    return this._info;
+  }
+
+  /** What somebody else changed in the file meanwhile, as a diff, while a change waits for a decision. */
+  get conflict(): string | null {
+    return this._conflict?.diff ?? null;
+  }
+
+  value(key: string): Value {
+    return this._entry(key)?.value ?? null;
+  }
+
+  /** The environment variable that sets this key; null if the file does. */
+  lockedBy(key: string): string | null {
+    return this._entry(key)?.lockedBy ?? null;
+  }
+
+  /** Writes one key; null removes it, so that its default applies. */
+  set(key: string, value: Value): Promise<void> {
+    return this.attempt(async () => {
+      const { settings, conflict } = await this.client.request('settings.set', {
+        version: this._info?.version ?? '',
+        edits: [{ key, value }]
+      });
+      this.invalidatePending();
+      this._info = settings;
+      this._conflict = conflict ? { diff: conflict, key, value } : null;
+    });
+  }
+
+  /** Writes the waiting change into the file as it is now. */
+  async setAnyway(): Promise<void> {
+    if (this._conflict) {
+      const { key, value } = this._conflict;
+      await this.set(key, value);
+    }
+  }
+
+  dismissConflict(): void {
+    this._conflict = null;
+    this.emit();
+  }
+
+  protected async read(): Promise<() => void> {
+    const info = await this.client.request('settings.get', {});
+    return () => {
+      this._info = info;
+    };
+  }
+
+  protected isOutdatedBy(frame: EventFrame): boolean {
+    return frame.event === 'settings.updated';
+  }
+
+  private _entry(key: string): SettingValue | undefined {
+    return this._info?.values.find(one => one.key === key);
+  }
+
+  private _info: SettingsInfo | null = null;
+  private _conflict: { diff: string; key: string; value: Value } | null = null;
+}

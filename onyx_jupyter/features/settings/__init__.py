@@ -1,0 +1,1 @@
+"""What the settings panel changes in onyx.json."""
