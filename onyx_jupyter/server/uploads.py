@@ -58,8 +58,7 @@ class KnowledgeUploadHandler(Guarded, APIHandler):
     async def post(self) -> None:
         if self._is_refused(self._size_bytes):
             return
-        from onyx_jupyter.features.knowledge.documents import item_data
-        from onyx_jupyter.features.knowledge.keys import KNOWLEDGE
+        from onyx_jupyter.features.knowledge.documents import KNOWLEDGE, item_data
         from onyx_jupyter.operations.keys import CONFIGURED
 
         try:

@@ -7,7 +7,7 @@ import pytest
 from onyx_jupyter.agent.run_timeout import RunTimeout
 from onyx_jupyter.errors import RunTimedOut
 from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
-from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
+from onyx_jupyter.features.runs.tools import ask_user_tool
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Hang
 from tests.runs.house import House, Linger

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest
-from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
+from onyx_jupyter.features.runs.tools import ask_user_tool
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.sessions.origin import RunOrigin

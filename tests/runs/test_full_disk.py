@@ -6,7 +6,7 @@ import os
 import pytest
 
 from onyx_jupyter.errors import StorageError
-from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
+from onyx_jupyter.features.runs.tools import ask_user_tool
 from onyx_jupyter.sessions import transcript as transcript_module
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.testing.script import Call

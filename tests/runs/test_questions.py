@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound
-from onyx_jupyter.features.runs.ask_user_tool import UNATTENDED, ask_user_tool
+from onyx_jupyter.features.runs.tools import UNATTENDED, ask_user_tool
 from onyx_jupyter.human_requests.questions import DECLINED, SILENCE
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call

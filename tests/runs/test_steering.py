@@ -7,7 +7,7 @@ import pytest
 
 from onyx_jupyter.agent.processor import Halt, Processor
 from onyx_jupyter.errors import StorageError
-from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
+from onyx_jupyter.features.runs.tools import ask_user_tool
 from onyx_jupyter.testing.script import Call, Fail, Hang, Hold
 from tests.runs.house import House
 from tests.storage.full_disk import file_size_limit

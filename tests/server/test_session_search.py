@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from onyx_jupyter.features.sessions import session_operations as sessions
+from onyx_jupyter.features.sessions import operations as sessions
 from onyx_jupyter.index_process.client import ProcessIndex
 from onyx_jupyter.sessions import word_search
 from onyx_jupyter.sessions.search import SessionSync

@@ -10,12 +10,14 @@ from typing import Literal
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import InvalidRequest, NotFound, ProjectFileChanged
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.project.decisions import Decision, ProjectDecisions
 from onyx_jupyter.project.instructions import Instructions, read_instructions
 from onyx_jupyter.runs.audit_trail import AuditTrail
 
 UPDATED = "project.updated"
 State = Literal["new", "changed", "trusted", "declined", "unusable"]
+PROJECT_FILES: Key[ProjectFiles] = Key("project files")
 
 
 @dataclass(frozen=True, slots=True)

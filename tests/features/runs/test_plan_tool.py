@@ -5,7 +5,7 @@ import json
 import pytest
 
 from onyx_jupyter.errors import InvalidArguments
-from onyx_jupyter.features.runs.plan_tool import MAX_STEPS, plan_update_tool
+from onyx_jupyter.features.runs.tools import MAX_STEPS, plan_update_tool
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.registry import ToolRegistry
