@@ -1,12 +1,17 @@
-"""The cell in an answer, however the model wrote it."""
+"""The cell in an answer, however the model wrote it, and while it is written."""
+
+import asyncio
+from collections.abc import AsyncGenerator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.cell_source import cell_of, problem_in
+from onyx_jupyter.cell_mode.cell_source import cell_of, drafted, is_code, problem_in
+from onyx_jupyter.protocols import CellDraft, ModelEvent, ModelProgress, TextDelta, TextWasThinking
 
 BEGUN = "import pandas as pd\ndf = pd.read_csv('a b.csv')"
+READ = "import pandas as pd\ndf = pd.read_csv('fees.csv')"
 
 
 @pytest.mark.parametrize(
@@ -43,3 +48,79 @@ def test_any_text_gives_a_cell_or_none(answer: str) -> None:
     cell = cell_of(answer, BEGUN)
     assert cell == "" or cell.startswith(BEGUN)
     problem_in(cell)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ("mean = fees.mean()", True),
+        ("print(12)", True),
+        ("Chinstrap", False),
+        ("48.83", False),
+        ("The mean fee is 12.5.", False),
+        ("@mean_fee[12.5]", False),
+    ],
+)
+def test_python_is_no_answer_in_words(answer: str, code: bool) -> None:
+    assert is_code(answer) == code
+
+
+def drafts(*answer: ModelEvent | str, begun: str = READ) -> list[CellDraft]:
+    async def asking() -> AsyncGenerator[ModelEvent, None]:
+        for event in answer:
+            for one in event if isinstance(event, str) else [event]:
+                yield TextDelta(one) if isinstance(one, str) else one
+
+    async def run() -> list[CellDraft]:
+        return [event async for event in drafted(asking(), begun) if isinstance(event, CellDraft)]
+
+    return asyncio.run(run())
+
+
+def seen(pieces: list[CellDraft]) -> list[str]:
+    """What stands there after each piece."""
+    shown = [""]
+    for piece in pieces:
+        shown.append(piece.text if piece.begins else shown[-1] + piece.text)
+    return shown[1:]
+
+
+def test_the_lines_of_the_server_are_there_before_the_first_word() -> None:
+    assert drafts() == [CellDraft(READ, begins=True)]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "print('mean', df['fee'].mean())\nfor x in df:\n    print(x)",
+        "```python\nprint(1)\n\nprint(2)\n```",
+        "```python\nprint(1)\n```\nThis prints one.",
+        f"```python\n{READ}\nprint(df.shape)\n```",
+        "Here is the cell:\n```python\nprint(1)\n```",
+        "Sure! It is this one.\n\n```\nX = 1\n```",
+        "X = 1\nprint(X)",
+        "print(`",
+    ],
+)
+@pytest.mark.parametrize("begun", [READ, ""])
+def test_it_grows_letter_by_letter_into_the_cell_without_ever_going_back(answer: str, begun: str) -> None:
+    pieces = drafts(answer, begun=begun)
+    assert [piece.begins for piece in pieces] == [True, *[False] * (len(pieces) - 1)]
+    assert seen(pieces)[-1] == cell_of(answer, begun)
+    assert "```" not in "".join(seen(pieces))
+
+
+def test_what_turns_out_to_be_thought_is_thrown_away() -> None:
+    pieces = drafts("print(1)", TextWasThinking(), "print(2)")
+    assert seen(pieces)[-1] == f"{READ}\nprint(2)"
+    assert sum(piece.begins for piece in pieces) == 2
+
+
+def test_what_else_there_is_to_tell_goes_by() -> None:
+    async def asking() -> AsyncGenerator[ModelEvent, None]:
+        yield ModelProgress("Loading")
+
+    async def run() -> list[ModelEvent]:
+        return [event async for event in drafted(asking(), "")]
+
+    assert asyncio.run(run())[-1] == ModelProgress("Loading")

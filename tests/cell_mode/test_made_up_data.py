@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.made_up_data import fabricates_data
+from onyx_jupyter.cell_mode.made_up_data import fabricates_data, only_claims
 
 MADE = """
 import numpy as np
@@ -95,3 +95,24 @@ def test_where_there_is_no_table_anything_may_be_made() -> None:
 @given(st.text(), st.text())
 def test_any_text_is_taken(source: str, request_text: str) -> None:
     assert makes_up(source, request_text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'print("The customers who leave most often are those with a short tenure.")',
+        '# because of the fee\nimport pandas as pd\nprint("Mean fee is 12.5")',
+        'print("Monthly")',
+        'print("@mean[12.5]")',
+    ],
+)
+def test_a_sentence_that_stands_in_the_cell_is_no_result(source: str) -> None:
+    assert only_claims(source, "who leaves most often?")
+    assert not only_claims(source, "print that in a cell")
+
+
+@pytest.mark.parametrize(
+    "source", ["", "print(1)", "fees.mean()", 'print(f"It is {fees.mean()}")', "print('a b c', x)", "x ="]
+)
+def test_what_computes_is_run(source: str) -> None:
+    assert not only_claims(source, "the mean fee")

@@ -9,8 +9,7 @@ import pytest
 
 from onyx_jupyter.cell_mode import prompts
 from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.model import CellModel
-from onyx_jupyter.cell_mode.prefill import known_prefixes
+from onyx_jupyter.cell_mode.model import CellModel, known_prefixes
 from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelRequest

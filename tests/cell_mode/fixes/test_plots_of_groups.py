@@ -1,10 +1,41 @@
-"""Points that a column of texts colours."""
+"""Bars of one height for every row, and points that a column of texts colours."""
 
 import pytest
 
-from onyx_jupyter.cell_mode.fixes.scatter_groups import by_groups
+from onyx_jupyter.cell_mode.fixes.plots_of_groups import by_groups, of_each_group
 
 REFUSED = "ValueError: 'c' argument must be a color, a sequence of colors, or a sequence of numbers, not 0  Adelie"
+
+
+def test_the_mean_of_all_rows_becomes_the_mean_of_each_group() -> None:
+    source = "plt.figure()\nplt.bar(t['größe'], t['churned'].mean(), color='skyblue')\nplt.show()"
+    assert of_each_group(source, ()) == (
+        "plt.figure()\nby_group = t.groupby('größe')['churned'].mean()\n"
+        "plt.bar(by_group.index, by_group, color='skyblue')\nplt.show()"
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "plt.bar(t['g'], t['x'])",
+        "plt.bar(names, t['x'].mean())",
+        "plt.bar(t['g'].unique(), t['x'].mean())",
+        "plt.bar(t['g'], u['x'].mean())",
+        "plt.bar(t['g'], t['x'].quantile(0.5))",
+        "by_group = 1\nplt.bar(t['g'], t['x'].mean())",
+        "plt.bar(t['g'])",
+        "x =",
+    ],
+)
+def test_other_bars_stay(source: str) -> None:
+    assert of_each_group(source, ()) == source
+
+
+def test_a_name_of_the_kernel_is_not_overwritten() -> None:
+    source = "plt.bar(t['g'], t['x'].mean())"
+    assert of_each_group(source, ["by_group"]) == source
+    assert of_each_group(source, ["other"]) != source
 
 
 def test_they_are_drawn_group_by_group_with_a_legend_of_their_names() -> None:

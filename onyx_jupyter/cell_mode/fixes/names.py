@@ -1,4 +1,4 @@
-"""Fixes printed texts that contain a name instead of its value: `"Mean: {mean}"`, `"@mean[mean]"`."""
+"""Corrects names in a cell: of columns, with a sign in front, or printed instead of their value."""
 
 from __future__ import annotations
 
@@ -6,14 +6,62 @@ import ast
 import re
 from collections.abc import Iterator, Set
 
+from onyx_jupyter.cell_mode.cell_source import problem_in
+from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.fixes.imports import bound_names, parsed
 from onyx_jupyter.cell_mode.fixes.source_edits import rewritten, text_of
+from onyx_jupyter.cell_mode.named_columns import plain_name
 
+_SIGNED = r"[@$](?P<name>[A-Za-z_]\w*)(?:\[\w*\])?"
+_ANY = re.compile(_SIGNED)
+# One or several names, and the assignment.
+_ASSIGNED = re.compile(rf"^[ \t]*(?:{_SIGNED.replace('?P<name>', '?:')}[ \t]*,?[ \t]*)+=(?!=)", re.MULTILINE)
 _PRINTING = ("print", "display")
 # The form of an answer; the word in the brackets says what belongs there.
 _FORM = re.compile(r"@(?P<name>[A-Za-z_]\w*)\[(?P<word>[A-Za-z_]\w*)?\]")
 _BRACED = re.compile(r"\{(?P<inner>[^{}]+)\}")
 _PLAIN_QUOTE = re.compile(r"['\"]")
+
+
+def with_exact_columns(source: str, facts: NotebookFacts) -> str:
+    """The cell with the table's own column names: small models get blanks, capitals and signs wrong.
+
+    It changes only a text that differs from exactly one column by these, and no names that the cell introduces.
+    """
+    columns = [column.name for frame in facts.frames for column in frame.columns]
+    plain: dict[str, set[str]] = {}
+    for name in columns:
+        plain.setdefault(plain_name(name), set()).add(name)
+    for text in sorted(set(_texts(parsed(source))), key=lambda one: (one.lineno, one.col_offset), reverse=True):
+        written = str(text.value)
+        meant = plain.get(plain_name(written), set()) if written not in columns else set()
+        if len(meant) == 1 and text.lineno == text.end_lineno:
+            source = rewritten(source, text, repr(*meant))
+    return source
+
+
+def _texts(tree: ast.AST) -> Iterator[ast.Constant]:
+    """Every string in brackets or in a call, except for parts of f-strings, which have no position of their own."""
+    formatted = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript | ast.Call):
+            for part in ast.walk(node):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str) and id(part) not in formatted:
+                    yield part
+
+
+def without_signs(source: str) -> str:
+    """Turns `@mean[float] = x` into `mean = x`, and `@mean` into `mean` elsewhere; only if the result is valid Python.
+
+    Strings keep the sign: `"@mean[2]"` is the requested form. In `f"{@mean}"` it is removed.
+    """
+    names = {found["name"] for line in _ASSIGNED.findall(source) for found in _ANY.finditer(line)}
+    if not names or problem_in(source) is None:
+        return source
+    plain = _ASSIGNED.sub(lambda line: _ANY.sub(r"\g<name>", line[0]), source)
+    any_name = "|".join(sorted(names, key=len, reverse=True))
+    plain = re.sub(rf"([({{,=][ \t]*)[@$]({any_name})\b(?!\[)", r"\1\2", plain)
+    return plain if problem_in(plain) is None else source
 
 
 def with_values(source: str, known: Set[str]) -> str:
