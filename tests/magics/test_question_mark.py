@@ -3,7 +3,7 @@
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
-from onyx_jupyter.magics.question_mark import Question
+from onyx_jupyter.magics.extension import Question
 
 
 def transformed(cell: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import MagicError
-from onyx_jupyter.magics.skill_arguments import parse_call, values
+from onyx_jupyter.magics.skill_command import parse_call, values
 from onyx_jupyter.magics.skill_consent import MIME_TYPE
 from tests.e2e.lab_server import LabServer
 from tests.magics.cells import LIMIT_S, Cells, Ran
