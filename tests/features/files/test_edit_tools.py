@@ -10,27 +10,16 @@ from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.errors import InvalidArguments, MemoryConflict, PathNotAllowed, ToolError
 from onyx_jupyter.features.files.edit_tools import edit_tool, write_tool
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.security import open_beneath as beneath
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.storage.versions import VersionStore
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.tool_calls import ToolCalls
 from tests.memory.interrupted import InterruptedStore
 
 Make = Callable[..., ToolContext]
-REGISTRY = ToolRegistry([write_tool, edit_tool])
-
-
-async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
-    tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.call(checked, context)
-
-
-async def preview(context: ToolContext, name: str, **arguments: Any) -> ToolPreview:
-    tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.preview(checked, context)
+CALLS = ToolCalls(write_tool, edit_tool)
+run, preview = CALLS.run, CALLS.preview
 
 
 async def test_a_new_file_gets_its_folders_and_the_usual_permissions(make_context: Make) -> None:

@@ -3,24 +3,18 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from onyx_jupyter.errors import PathNotAllowed, ToolError
 from onyx_jupyter.features.files.read_tools import MAX_ENTRIES, MAX_IMAGE_BYTES, list_tool, read_tool
-from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.tool_calls import ToolCalls
 
 Make = Callable[..., ToolContext]
+run = ToolCalls(read_tool, list_tool).run
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
-
-
-async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
-    tool, checked = ToolRegistry([read_tool, list_tool]).validate(ToolCall("1", name, arguments))
-    return await tool.call(checked, context)
 
 
 async def test_a_text_comes_with_its_line_numbers(make_context: Make) -> None:

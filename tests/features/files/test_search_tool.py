@@ -10,18 +10,17 @@ import pytest
 from onyx_jupyter.errors import InvalidArguments, PathNotAllowed, ToolError
 from onyx_jupyter.features.files import search_tool as search_module
 from onyx_jupyter.features.files.search_tool import search_tool
-from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.tool_calls import ToolCalls
 from tests.waiting import until
 
 Make = Callable[..., ToolContext]
 
 
 async def run(context: ToolContext, **arguments: Any) -> ToolResult:
-    tool, checked = ToolRegistry([search_tool]).validate(ToolCall("1", "search", arguments))
-    return await tool.call(checked, context)
+    return await ToolCalls(search_tool).run(context, "search", **arguments)
 
 
 def plant(root: Path, **texts: str) -> None:

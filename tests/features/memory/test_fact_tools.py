@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.tool_calls import ToolCalls
+
+CALLS = ToolCalls()
+shown = CALLS.preview
 
 
 @pytest.fixture
@@ -25,14 +26,8 @@ def told(make_context: Callable[..., ToolContext], tmp_path: Path) -> ToolContex
 
 async def ran(context: ToolContext, name: str, **arguments: Any) -> str:
     """As the agent does it: nothing runs whose preview was not made."""
-    tool, checked = ToolRegistry(all_tools()).validate(ToolCall("1", name, arguments))
-    await tool.preview(checked, context)
-    return (await tool.call(checked, context)).output
-
-
-async def shown(context: ToolContext, name: str, **arguments: Any) -> Any:
-    tool, checked = ToolRegistry(all_tools()).validate(ToolCall("1", name, arguments))
-    return await tool.preview(checked, context)
+    await shown(context, name, **arguments)
+    return (await CALLS.run(context, name, **arguments)).output
 
 
 async def test_the_model_reads_what_became_of_a_fact(told: ToolContext) -> None:
@@ -75,17 +70,15 @@ async def test_no_fact_ends_that_was_not_shown(make_context: Callable[..., ToolC
     facts = FactStore(memory, FakeClock(), embeddings=embeddings)
     told = make_context(memory=memory, facts=facts)
     await ran(told, "remember", fact="likes tea with milk")
-    tool, checked = ToolRegistry(all_tools()).validate(
-        ToolCall("1", "remember", {"fact": "never fond green with milk"})
-    )
-    preview = await tool.preview(checked, told)
+    new = {"fact": "never fond green with milk"}
+    preview = await shown(told, "remember", **new)
     assert not preview.must_ask
     embeddings.embedder = FakeEmbedder(alike={"fond": "likes", "green": "tea"})  # it is back, between card and call
     with pytest.raises(ToolError, match="f1 “likes tea with milk” would end with it"):
-        await tool.call(checked, told)
+        await CALLS.run(told, "remember", **new)
     assert [fact.text for fact in await facts.all() if fact.is_current] == ["likes tea with milk"]
-    assert (await tool.preview(checked, told)).must_ask
-    assert "replaces f1" in (await tool.call(checked, told)).output
+    assert (await shown(told, "remember", **new)).must_ask
+    assert "replaces f1" in (await CALLS.run(told, "remember", **new)).output
 
 
 async def test_what_cannot_be_kept_fails_before_anybody_is_asked(told: ToolContext) -> None:

@@ -8,10 +8,11 @@ import pytest
 
 from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import NotebookError, PathNotAllowed, ToolError
-from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import CellRun, Inspection, InspectionTable, KernelVariables, ToolPreview, Variable
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.tool_calls import ToolCalls
 
 FRAME = Variable("frame", "frame", "pandas.DataFrame", "2 × 2: id int64, price float64", 1_234_567)
 PICTURE = {"output_type": "display_data", "data": {"image/png": "cG5n"}, "metadata": {}}
@@ -62,15 +63,13 @@ class Bench:
     def __init__(self, make_context: Callable[..., ToolContext]) -> None:
         self.kernel = OneKernel()
         self.context = make_context(kernels=self.kernel, notebooks=Unreadable())
-        self._registry = ToolRegistry(all_tools())
+        self._calls = ToolCalls()
 
-    async def run(self, tool_name: str, **arguments: Any) -> ToolResult:
-        tool, checked = self._registry.validate(ToolCall("1", tool_name, arguments))
-        return await tool.call(checked, self.context)
+    async def run(self, tool_name: str, /, **arguments: Any) -> ToolResult:
+        return await self._calls.run(self.context, tool_name, **arguments)
 
-    async def preview(self, tool_name: str, **arguments: Any) -> ToolPreview:
-        tool, checked = self._registry.validate(ToolCall("1", tool_name, arguments))
-        return await tool.preview(checked, self.context)
+    async def preview(self, tool_name: str, /, **arguments: Any) -> ToolPreview:
+        return await self._calls.preview(self.context, tool_name, **arguments)
 
 
 @pytest.fixture

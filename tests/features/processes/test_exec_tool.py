@@ -1,41 +1,29 @@
 import asyncio
-import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from onyx_jupyter.errors import InvalidArguments, PathNotAllowed, ToolError
 from onyx_jupyter.features.processes.exec_tool import make_exec_tool
-from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.processes.output_buffer import OutputBuffer, share
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.processes.family import FAMILY, pids_in, running
+from tests.features.tool_calls import ToolCalls
 
 Make = Callable[..., ToolContext]
 
 
 async def run(context: ToolContext, **arguments: Any) -> ToolResult:
-    tool, checked = ToolRegistry([make_exec_tool(progress_every_s=0.02)]).validate(ToolCall("1", "exec", arguments))
-    return await tool.call(checked, context)
+    return await ToolCalls(make_exec_tool(progress_every_s=0.02)).run(context, "exec", **arguments)
 
 
-def pids_in(file: Path) -> list[int]:
-    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
-def running(pid: int) -> bool:
-    with contextlib.suppress(psutil.Error):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
-
-
-async def until_written(file: Path, lines: int) -> None:
+async def until_written(folder: Path, lines: int) -> None:
     """Until a real process has written that many lines."""
-    while len(pids_in(file)) < lines:  # noqa: ASYNC110 (another process tells)
+    while len(pids_in(folder)) < lines:  # noqa: ASYNC110 (another process tells)
         await asyncio.sleep(0.01)
 
 
@@ -98,19 +86,10 @@ async def test_a_command_that_takes_too_long_is_stopped_and_what_it_said_is_kept
     assert told[1].startswith("Running for")
 
 
-# A child, a grandchild, one in a session of its own, and one that turns a deaf ear to SIGTERM.
-FAMILY = (
-    "echo $$ >> pids; "
-    "(sleep 600 & echo $! >> pids; wait) & "
-    "setsid -f sh -c 'echo $$ >> pids; exec sleep 600'; "
-    "(trap '' TERM; echo $BASHPID >> pids; while true; do sleep 600; done) & "
-)
-
-
 @pytest.mark.parametrize("ending", ["timeout", "cancel", "own"])
 async def test_everything_that_a_command_started_ends_with_it(make_context: Make, ending: str) -> None:
     context = make_context()
-    pids = context.server_root / "pids"
+    folder = context.server_root
     if ending == "own":
         result = await run(context, command=FAMILY + "while [ $(wc -l < pids) -lt 4 ]; do sleep 0.01; done")
         assert result.ok
@@ -119,12 +98,12 @@ async def test_everything_that_a_command_started_ends_with_it(make_context: Make
         await run(context, command=FAMILY + "wait", timeoutMs=1000)
     else:
         task = asyncio.ensure_future(run(context, command=FAMILY + "wait"))
-        await until_written(pids, 4)
+        await until_written(folder, 4)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert len(pids_in(pids)) == 4
-    assert [pid for pid in pids_in(pids) if running(pid)] == []
+    assert len(pids_in(folder)) == 4
+    assert [pid for pid in pids_in(folder) if running(pid)] == []
     assert running(os.getpid())
 
 
@@ -141,11 +120,9 @@ async def test_a_command_longer_than_the_system_takes_is_an_error_and_not_a_cras
 
 async def test_the_preview_shows_exactly_what_would_run_and_where(make_context: Make) -> None:
     context = make_context()
-    registry = ToolRegistry([make_exec_tool()])
 
     async def preview(**arguments: Any) -> Any:
-        tool, checked = registry.validate(ToolCall("1", "exec", arguments))
-        return await tool.preview(checked, context)
+        return await ToolCalls(make_exec_tool()).preview(context, "exec", **arguments)
 
     shown = await preview(command="ls -la")
     assert shown.summary == "Run `ls -la`"

@@ -1,10 +1,7 @@
 import asyncio
-import contextlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from onyx_jupyter.agent.processor import RunSoFar
@@ -13,16 +10,16 @@ from onyx_jupyter.config.schema import LoopDetectionConfig
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.features.processes.exec_tool import make_exec_tool
 from onyx_jupyter.features.processes.process_tool import process_tool
-from onyx_jupyter.messages import ToolCall, ToolResult, Usage
+from onyx_jupyter.messages import ToolCall, Usage
 from onyx_jupyter.processes import run_processes
-from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
-from tests.features.processes.test_exec_tool import FAMILY
+from tests.features.processes.family import FAMILY, pids_in, running
+from tests.features.tool_calls import ToolCalls
 from tests.waiting import until
 
 Make = Callable[..., ToolContext]
-REGISTRY = ToolRegistry([make_exec_tool(), process_tool])
+CALLS = ToolCalls(make_exec_tool(), process_tool)
+run, preview = CALLS.run, CALLS.preview
 
 
 @pytest.fixture
@@ -31,16 +28,6 @@ def turn(make_context: Make, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iter
     surroundings = make_context()
     yield surroundings
     jp_asyncio_loop.run_until_complete(surroundings.processes.close())
-
-
-async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
-    tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.call(checked, context)
-
-
-async def preview(context: ToolContext, **arguments: Any) -> ToolPreview:
-    tool, checked = REGISTRY.validate(ToolCall("1", "process", arguments))
-    return await tool.preview(checked, context)
 
 
 async def start(context: ToolContext, command: str, **more: Any) -> str:
@@ -55,17 +42,6 @@ async def polled(context: ToolContext, job: str, last: str) -> str:
     while last not in seen:
         seen += (await run(context, "process", action="poll", id=job, waitMs=60_000)).output + "\n"
     return seen
-
-
-def pids_in(folder: Path) -> list[int]:
-    file = folder / "pids"
-    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
-def running(pid: int) -> bool:
-    with contextlib.suppress(psutil.Error):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
 
 
 async def test_a_background_command_goes_on_beside_other_calls(turn: ToolContext) -> None:
@@ -152,19 +128,18 @@ async def test_wrong_calls_are_told_what_is_right(turn: ToolContext) -> None:
 
 async def test_only_typing_is_asked_about_and_exactly_what_is_typed_is_shown(turn: ToolContext) -> None:
     for action in ("list", "poll", "log", "kill", "write"):
-        tool, checked = REGISTRY.validate(ToolCall("1", "process", {"action": action, "id": "p1"}))
+        tool, checked = CALLS.registry.validate(ToolCall("1", "process", {"action": action, "id": "p1"}))
         assert (tool.risk_of(checked) == "read") == (action != "write")
     job = await start(turn, "python3")
-    shown = await preview(turn, action="write", id=job, text="import os\nos.getcwd()\n")
+    shown = await preview(turn, "process", action="write", id=job, text="import os\nos.getcwd()\n")
     assert shown.summary == "Type `import os…` into p1"
     assert shown.details == {"id": "p1", "command": "python3", "text": "import os\nos.getcwd()\n"}
-    other = await preview(turn, action="write", id=job, text="import os\n")
+    other = await preview(turn, "process", action="write", id=job, text="import os\n")
     assert shown.grant != other.grant
 
 
 async def test_the_question_says_that_it_goes_to_the_background(turn: ToolContext) -> None:
-    tool, checked = REGISTRY.validate(ToolCall("1", "exec", {"command": "serve", "background": True}))
-    shown = await tool.preview(checked, turn)
+    shown = await preview(turn, "exec", command="serve", background=True)
     assert shown.summary == "Run `serve` in the background"
     assert shown.details == {"command": "serve", "cwd": str(turn.server_root), "background": True}
 
@@ -188,7 +163,7 @@ async def test_the_newest_line_is_told_while_a_command_runs(make_context: Make) 
 async def test_polling_without_news_counts_as_going_in_circles(turn: ToolContext) -> None:
     """Looking at a process changes nothing, so doing it in between does not make the same question a new one."""
     guard = LoopGuard(LoopDetectionConfig(warn_at=3, stop_at=9))
-    await guard.begin(RunSoFar(REGISTRY, (), Usage()))
+    await guard.begin(RunSoFar(CALLS.registry, (), Usage()))
     await start(turn, "sleep 600")
     said = ""
     for wait_ms in range(4):

@@ -12,16 +12,15 @@ import pytest
 from onyx_jupyter.config.schema import WebConfig
 from onyx_jupyter.errors import AddressNotAllowed, InvalidArguments, ToolError
 from onyx_jupyter.features.web.toolset import MAX_PAGE_BYTES, http_fetch_tool, web_fetch_tool, web_search_tool
-from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.security.address_guard import AddressGuard
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
 from onyx_jupyter.web.client import WebClient
+from tests.features.tool_calls import ToolCalls
 from tests.web.web_place import Answer, Asked, Place, web_place
 
 Make = Callable[..., ToolContext]
-REGISTRY = ToolRegistry([web_search_tool, web_fetch_tool, http_fetch_tool])
+CALLS = ToolCalls(web_search_tool, web_fetch_tool, http_fetch_tool)
+run, preview = CALLS.run, CALLS.preview
 ARTICLE = """<!doctype html><html><head><meta charset="utf-8"><title>Otters — an essay</title>
 <script>alert("no")</script><style>p { color: red }</style></head><body><nav><a href="/">Home</a></nav>
 <article><h1>Otters</h1><p>{sentences} See <a href="/more">more about them</a>.</p>
@@ -48,16 +47,6 @@ def place(pages: dict[str, Answer]) -> Iterator[Place]:
 def tool_context(make_context: Make, place: Place) -> ToolContext:
     """Where that server may be reached."""
     return make_context(web=WebConfig(allow_private=[f"127.0.0.1:{place.port}"]))
-
-
-async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
-    tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.call(checked, context)
-
-
-async def preview(context: ToolContext, name: str, **arguments: Any) -> ToolPreview:
-    tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.preview(checked, context)
 
 
 async def test_a_page_comes_back_as_markdown_with_its_title(place, pages, tool_context) -> None:
