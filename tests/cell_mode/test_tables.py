@@ -1,14 +1,18 @@
-"""The table that a request names, read as pandas would read it."""
+"""The table that a request names, read as pandas would read it, and columns of numbers that stand as text."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.tables import frame_of, named_file
+from onyx_jupyter.cell_mode.tables import conversion_hint, frame_of, named_file
 from onyx_jupyter.storage.delimited_columns import delimited_columns
 
 FILES = ["sales.csv", "sales 2023 (final).csv", "notes.txt", "DES=+2006261.csv"]
+_HOW = re.compile(r"`(.+)`")
 
 
 @pytest.mark.parametrize(
@@ -68,3 +72,43 @@ def test_the_lines_read_the_file_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
 def test_what_is_no_table_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"empty|table"):
         delimited_columns(data)
+
+
+@pytest.mark.parametrize(
+    ("examples", "numbers"),
+    [
+        (["37,410", "12,202", "999"], [37410, 12202, 999]),
+        (["15.17%", "49.48 %"], [15.17, 49.48]),
+        (["$1,200.50", "€ 3"], [1200.5, 3]),
+        (["630308[495000-801000]", "52 (40-60)", "7"], [630308, 52, 7]),
+        (["12 kg", "-3.5kg"], [12, -3.5]),
+    ],
+)
+def test_what_is_told_makes_numbers_of_them(examples: list[str], numbers: list[float]) -> None:
+    how = _HOW.search(conversion_hint(examples))
+    assert how is not None
+    column = pd.Series(examples)
+    assert eval(f"column{how[1]}", {"column": column}).tolist() == pytest.approx(numbers)
+
+
+@pytest.mark.parametrize(
+    "examples",
+    [
+        [],
+        ["1", "2.5"],
+        ["2017-04-13", "2017-04-14"],
+        ["00:00:51"],
+        ["Apr 13 2017"],
+        ["A12", "B7"],
+        ["12 kg", "heavy"],
+        ["1.2.3"],
+        ["month-to-month"],
+    ],
+)
+def test_what_is_no_number_is_left_alone(examples: list[str]) -> None:
+    assert conversion_hint(examples) == ""
+
+
+@given(st.lists(st.text(max_size=40), max_size=4))
+def test_any_examples_are_taken(examples: list[str]) -> None:
+    assert isinstance(conversion_hint(examples), str)
