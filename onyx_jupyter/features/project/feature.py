@@ -47,16 +47,16 @@ async def decline(params: wire.ProjectDecisionParams, caller: Caller) -> dict[st
 
 
 def _info(item: JudgedFile) -> dict[str, Any]:
-    text = item.text
+    text = item.found.text
     diff = unified_diff(item.trusted_text, text) if item.trusted_text is not None else ""
     return {
         "path": item.found.name,
         "state": item.state,
-        "digest": item.digest,
+        "digest": item.found.digest,
         "lines": text.count("\n") + bool(text and not text.endswith("\n")),
         "text": text,
         "diff": diff or None,
-        "reason": item.problem,
+        "reason": item.found.problem,
     }
 
 

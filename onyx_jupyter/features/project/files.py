@@ -31,18 +31,6 @@ class JudgedFile:
     state: State
     trusted_text: str | None = None
 
-    @property
-    def text(self) -> str:
-        return self.found.text
-
-    @property
-    def digest(self) -> str:
-        return self.found.digest
-
-    @property
-    def problem(self) -> str | None:
-        return self.found.problem
-
 
 class ProjectFiles:
     """The server's project files. `workspaces` are the agents' own folders, whose files need no trust."""
@@ -113,7 +101,7 @@ class ProjectFiles:
     async def _refresh(self) -> JudgedFile | None:
         """Reads the current file; broadcasts an event if it has changed since the last look."""
         judged = await asyncio.to_thread(self._judged)
-        seen = (judged.state, judged.digest) if judged is not None else None
+        seen = (judged.state, judged.found.digest) if judged is not None else None
         is_news = self._is_loaded and seen != self._seen
         self._is_loaded, self._seen = True, seen
         if is_news:

@@ -56,7 +56,7 @@ class Conversations:
         """Returns the new session's key. Raises: NotFound, StorageError, InvalidRequest (model not allowed)."""
         self.configured.check_model(model)
         transcript = await self.sessions.create(self.agents.agent(agent_id).config.id, title, model)
-        self._announce(transcript)
+        self.changed(transcript)
         self.opened(transcript.session_key)
         return transcript.session_key
 
@@ -120,10 +120,7 @@ class Conversations:
         return await self.runs.abort(run_id, self.sessions.get)
 
     def changed(self, transcript: SessionTranscript) -> None:
-        """Called when a run of this session has begun or ended."""
-        self._announce(transcript)
-
-    def _announce(self, transcript: SessionTranscript) -> None:
+        """Called when the session was created, or a run of it has begun or ended."""
         info = self.session_info(transcript.session_key, summarise(transcript.entries))
         self.streams.broadcast("session.updated", info)
         self.search.changed()

@@ -93,7 +93,7 @@ async def test_instructions_that_changed_are_used_no_more_and_neither_are_the_ol
     assert "haiku" not in system
     assert "evil.example" not in system
     found = await the_file(house)
-    assert (found.state, found.trusted_text, found.text) == ("changed", RULES, OTHER)
+    assert (found.state, found.trusted_text, found.found.text) == ("changed", RULES, OTHER)
     await trust(house, OTHER)
     assert "evil.example" in await prompt_of(house)
     await house.close()
@@ -118,7 +118,7 @@ async def test_a_run_under_way_goes_on_without_instructions_that_change_in_it(tm
 
 async def test_what_is_trusted_is_what_was_shown_and_nothing_that_came_since(tmp_path: Path) -> None:
     house = house_in(tmp_path)
-    shown = (await the_file(house)).digest
+    shown = (await the_file(house)).found.digest
     (house.root / "AGENTS.md").write_text(OTHER)
     with pytest.raises(ProjectFileChanged, match="has changed"):
         await house.onyx.project.trust("AGENTS.md", shown, "user:ada")
@@ -205,9 +205,8 @@ async def test_trust_outlives_the_server_and_its_file_is_private(tmp_path: Path)
 async def test_what_cannot_be_shown_whole_cannot_be_trusted(tmp_path: Path, content: bytes, reason: str) -> None:
     house = house_in(tmp_path, content)
     found = await the_file(house)
-    assert (found.state, found.text, found.digest) == ("unusable", "", "")
-    assert found.problem is not None
-    assert reason in found.problem
+    assert (found.state, found.found.text, found.found.digest) == ("unusable", "", "")
+    assert reason in (found.found.problem or "")
     for digest in ("", hashlib.sha256(content).hexdigest()):
         with pytest.raises(InvalidRequest, match=reason):
             await house.onyx.project.trust("AGENTS.md", digest, "user:ada")
