@@ -65,11 +65,6 @@ def chunk_markdown(text: str, *, title: str = "", day: date | None = None, size:
     return _Cut(text, title, day, markdown=True).chunks(size)
 
 
-def chunk_plain(text: str, *, title: str = "", day: date | None = None, size: ChunkSize = NOTE_SIZE) -> list[Chunk]:
-    """Cuts by paragraphs, and long paragraphs by sentences."""
-    return _Cut(text, title, day, markdown=False).chunks(size)
-
-
 def chunk_children(
     text: str,
     *,

@@ -12,13 +12,13 @@ from jupyter_server.utils import ensure_async
 from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from onyx_jupyter.operations.limits import MAX_FRAME_BYTES
 from onyx_jupyter.server.refusals import Guarded, Refusals
 
 if TYPE_CHECKING:
     from onyx_jupyter.server.connection import Connection
     from onyx_jupyter.server.service import Service
 
-MAX_FRAME_BYTES = 4 * 1024 * 1024
 MAX_UNSENT_CHARS = 32 * 1024 * 1024
 CLOSE_TRY_AGAIN_LATER = 1013
 

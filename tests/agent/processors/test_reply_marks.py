@@ -2,7 +2,6 @@
 
 import pytest
 
-from onyx_jupyter.agent.control_tokens import SCHEDULED_TASK, scheduled_task
 from onyx_jupyter.agent.processors.internal_tags import InternalTagFilter
 from onyx_jupyter.testing.script import Call, Say
 from tests.runs.house import House
@@ -100,7 +99,3 @@ async def test_an_answer_of_internal_words_alone_is_no_error(tmp_path):
     name, data = await house.run(key)
     assert (name, data["text"]) == ("chat.final", "")
     await house.close()
-
-
-def test_a_jobs_message_says_that_it_is_one():
-    assert scheduled_task("Look at the build.") == f"{SCHEDULED_TASK} Look at the build."
