@@ -10,7 +10,8 @@ import psutil
 
 from onyx_jupyter.processes.environment import MARKER_VARIABLE
 from onyx_jupyter.processes.process_reaper import ProcessReaper
-from tests.features.processes.test_exec_tool import FAMILY
+from tests.features.processes.test_exec_tool import FAMILY, running
+from tests.features.processes.test_process_tool import pids_in
 from tests.waiting import LIMIT_S, until
 
 SERVER = f"""
@@ -27,17 +28,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def pids_in(folder: Path) -> list[int]:
-    file = folder / "pids"
-    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
-def running(pid: int) -> bool:
-    with contextlib.suppress(psutil.Error):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
 
 
 async def test_a_killed_server_leaves_nothing_running(tmp_path: Path) -> None:

@@ -1,10 +1,8 @@
 import asyncio
-import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from onyx_jupyter.agent.processor import RunSoFar
@@ -18,7 +16,7 @@ from onyx_jupyter.processes import run_processes
 from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.registry import ToolRegistry
-from tests.features.processes.test_exec_tool import FAMILY
+from tests.features.processes.test_exec_tool import FAMILY, running
 from tests.waiting import until
 
 Make = Callable[..., ToolContext]
@@ -60,12 +58,6 @@ async def polled(context: ToolContext, job: str, last: str) -> str:
 def pids_in(folder: Path) -> list[int]:
     file = folder / "pids"
     return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
-def running(pid: int) -> bool:
-    with contextlib.suppress(psutil.Error):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
 
 
 async def test_a_background_command_goes_on_beside_other_calls(turn: ToolContext) -> None:
