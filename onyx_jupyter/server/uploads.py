@@ -26,11 +26,8 @@ class KnowledgeUploadHandler(Guarded, APIHandler):
     byte is accepted.
     """
 
-    auth_resource = "onyx"
-
     def initialize(self, service: Callable[[], Awaitable[Service]], refusals: Refusals) -> None:
-        self._service = service
-        self.refusals = refusals
+        super().initialize(service, refusals)
         self._body = bytearray()
         self._size_bytes = 0
 

@@ -60,7 +60,6 @@ async def test_before_the_window_is_full_the_older_part_is_summed_up_and_the_ses
     assert "Memory operations" not in entry["content"]
     memory = house.home.root / "workspace" / "MEMORY.md"
     assert not memory.exists() or "blue" not in memory.read_text()
-    await house.close()
 
 
 async def test_between_two_compactions_every_request_begins_with_the_one_before(tmp_path):
@@ -75,7 +74,6 @@ async def test_between_two_compactions_every_request_begins_with_the_one_before(
     ]
     assert len(breaks) == len(side_requests(house)) >= 1
     assert len({request.system for request in requests}) == 1
-    await house.close()
 
 
 async def test_one_long_run_with_huge_results_goes_on_and_keeps_its_task(tmp_path):
@@ -92,7 +90,6 @@ async def test_one_long_run_with_huge_results_goes_on_and_keeps_its_task(tmp_pat
     assert side_requests(house)
     assert len(house.peek.done) == 19
     assert len(house.results(key)) == 19, "ids stay unique though the first calls are out of sight"
-    await house.close()
 
 
 async def test_the_cost_of_the_summary_counts_in_the_run(tmp_path):
@@ -103,7 +100,6 @@ async def test_the_cost_of_the_summary_counts_in_the_run(tmp_path):
     _, data = await house.run(key, "and now")
     assert len(side_requests(house)) == 1
     assert (data["usage"]["inputTokens"], data["usage"]["outputTokens"]) == (5010, 301)
-    await house.close()
 
 
 async def test_after_a_restart_the_summary_still_stands_for_the_older_part(tmp_path):
@@ -118,7 +114,6 @@ async def test_after_a_restart_the_summary_still_stands_for_the_older_part(tmp_p
     assert side_requests(again) == []
     before, after = asked(house)[-1], asked(again)[0]
     assert list(after.messages[: len(before.messages)]) == list(before.messages)
-    await again.close()
 
 
 @pytest.mark.parametrize(
@@ -150,7 +145,6 @@ async def test_a_summary_that_is_of_no_use_leaves_the_original_and_is_not_tried_
     assert tokens(asked(house)[1]) > LIMIT
     assert len(side_requests(house)) == 2
     assert not house.of("chat.note")
-    await house.close()
 
 
 async def test_the_second_try_is_told_what_the_first_one_lost(tmp_path):
@@ -166,7 +160,6 @@ async def test_the_second_try_is_told_what_the_first_one_lost(tmp_path):
     assert "These are missing: 3f2a91b7, notebooks/penguins.ipynb" in second.messages[0].content
     assert kinds(house, key) == ["compaction"]
     assert "3f2a91b7" in asked(house)[-1].messages[0].content
-    await house.close()
 
 
 async def test_what_the_user_said_stays_word_for_word_whatever_the_summary_says(tmp_path):
@@ -176,7 +169,6 @@ async def test_what_the_user_said_stays_word_for_word_whatever_the_summary_says(
     await talk(house, key, 24, words=LONG)
     assert len(side_requests(house)) > 2
     assert "- Never send an e-mail without asking me." in asked(house)[-1].messages[0].content
-    await house.close()
 
 
 async def test_proposals_that_are_not_in_the_agreed_form_are_left_out(tmp_path):
@@ -186,7 +178,6 @@ async def test_proposals_that_are_not_in_the_agreed_form_are_left_out(tmp_path):
     await talk(house, key, 9)
     (note,) = [note for note in house.of("chat.note") if note["kind"] == "compaction"]
     assert note["data"]["proposals"] == [PROPOSAL]
-    await house.close()
 
 
 async def test_stop_while_summing_up_ends_the_run_and_changes_nothing(tmp_path):
@@ -204,7 +195,6 @@ async def test_stop_while_summing_up_ends_the_run_and_changes_nothing(tmp_path):
     assert asked(house) == []
     assert kinds(house, key) == []
     assert not any("## Goal" in line["content"] for line in house.lines(key)), "it was never part of the answer"
-    await house.close()
 
 
 async def test_a_provider_that_fails_while_summing_up_costs_no_part_of_the_conversation(tmp_path):
@@ -215,7 +205,6 @@ async def test_a_provider_that_fails_while_summing_up_costs_no_part_of_the_conve
     assert (name, data["code"]) == ("chat.error", "rate_limit")
     assert asked(house) == []
     assert kinds(house, key) == []
-    await house.close()
 
 
 async def test_where_no_summary_comes_and_no_room_is_left_the_oldest_part_goes_and_the_user_is_told(tmp_path):
@@ -232,7 +221,6 @@ async def test_where_no_summary_comes_and_no_room_is_left_the_oldest_part_goes_a
     (note,) = [note for note in house.of("chat.note") if note["kind"] == "overflow"]
     assert note["data"]["tokensAfter"] < note["data"]["tokensBefore"]
     assert sum(line["role"] == "user" for line in house.lines(key)) == 14
-    await house.close()
 
 
 async def test_an_overflow_error_drops_the_oldest_half_and_asks_once_more(tmp_path):
@@ -249,7 +237,6 @@ async def test_an_overflow_error_drops_the_oldest_half_and_asks_once_more(tmp_pa
     (note,) = house.of("chat.note")
     assert note["kind"] == "overflow"
     assert side_requests(house) == []
-    await house.close()
 
 
 async def test_a_second_overflow_is_an_error_and_the_session_is_not_stuck(tmp_path):
@@ -260,7 +247,6 @@ async def test_a_second_overflow_is_an_error_and_the_session_is_not_stuck(tmp_pa
     assert (name, data["code"], data["message"]) == ("chat.error", "overflow", "Still too long.")
     assert len(asked(house)) == 2
     assert (await house.run(key, "Shorter"))[0] == "chat.final"
-    await house.close()
 
 
 async def test_an_overflow_after_words_were_shown_is_not_tried_again(tmp_path):
@@ -268,7 +254,6 @@ async def test_an_overflow_after_words_were_shown_is_not_tried_again(tmp_path):
     key = await house.session()
     assert (await house.run(key, LONG))[0] == "chat.error"
     assert len(asked(house)) == 1
-    await house.close()
 
 
 async def test_a_message_longer_than_the_window_reaches_the_model_with_its_beginning_and_end(tmp_path):
@@ -280,7 +265,6 @@ async def test_a_message_longer_than_the_window_reaches_the_model_with_its_begin
     assert request.messages[0].content.startswith("BEGIN")
     assert request.messages[0].content.endswith("END")
     assert next(line for line in house.lines(key) if line["role"] == "user")["content"] == f"BEGIN {LONG * 20} END"
-    await house.close()
 
 
 async def test_a_light_model_is_never_asked_to_sum_up_and_still_fits(tmp_path):
@@ -290,7 +274,6 @@ async def test_a_light_model_is_never_asked_to_sum_up_and_still_fits(tmp_path):
     assert side_requests(house) == []
     assert all(tokens(replace(request, tools=())) <= 3000 for request in asked(house))
     assert [note["kind"] for note in house.of("chat.note")].count("overflow") >= 1
-    await house.close()
 
 
 async def test_switched_off_nothing_is_summed_up_before_the_provider_complains(tmp_path):
@@ -300,4 +283,3 @@ async def test_switched_off_nothing_is_summed_up_before_the_provider_complains(t
     await talk(house, key, 9)
     assert side_requests(house) == []
     assert tokens(asked(house)[-1]) > LIMIT
-    await house.close()

@@ -2,8 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.agent.loop_detector import LoopDetector
-from onyx_jupyter.agent.output_normalizer import without_volatile
+from onyx_jupyter.agent.loop_detector import LoopDetector, without_volatile
 from onyx_jupyter.messages import Attachment, ToolCall, ToolResult
 
 

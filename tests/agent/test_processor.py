@@ -53,7 +53,6 @@ async def test_a_processor_changes_the_request_the_words_and_the_results(tmp_pat
     assert [message.content for message in house.model.requests[1].messages if message.role == "tool"] == ["<saw a>"]
     assert "".join(data["text"] for data in house.of("chat.delta")) == "ALL IS WELL"
     assert house.lines(key)[-2]["content"] == "ALL IS WELL"
-    await house.close()
 
 
 async def test_halt_after_the_model_ends_the_turn_with_its_text_and_nothing_runs(tmp_path):
@@ -64,7 +63,6 @@ async def test_halt_after_the_model_ends_the_turn_with_its_text_and_nothing_runs
     assert house.peek.done == []
     assert house.ends_on_disk(key) == ["final"]
     assert house.results(key) == {}
-    await house.close()
 
 
 async def test_halt_after_a_tool_keeps_its_result_and_pairs_the_calls_behind_it(tmp_path):
@@ -76,7 +74,6 @@ async def test_halt_after_a_tool_keeps_its_result_and_pairs_the_calls_behind_it(
     first, second = house.results(key).values()
     assert first["content"] == "saw a"
     assert second["content"].startswith("Not done")
-    await house.close()
 
 
 @pytest.mark.parametrize("processors", [[Changer, HaltAfterTool], [HaltAfterTool, Changer]])
@@ -86,7 +83,6 @@ async def test_halt_after_a_tool_keeps_what_the_other_processors_make_of_its_res
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "That was enough."
     assert [line["content"] for line in house.results(key).values()] == ["<saw a>"]
-    await house.close()
 
 
 async def test_the_text_of_a_halt_stands_apart_from_the_words_before_it(tmp_path):
@@ -95,4 +91,3 @@ async def test_the_text_of_a_halt_stands_apart_from_the_words_before_it(tmp_path
     await house.run(key)
     assert "".join(data["text"] for data in house.of("chat.delta")) == "Now.\n\nNo further."
     assert house.lines(key)[-2]["content"] == "Now.\n\nNo further."
-    await house.close()

@@ -138,7 +138,6 @@ async def test_requests_repeat_each_other_to_the_letter_while_nothing_changes(tm
         assert list(later.messages[: len(earlier.messages)]) == list(earlier.messages)
     assert "the notebook in front is a.ipynb; also open: b.ipynb" in requests[0].messages[0].text
     assert "the notebook in front is b.ipynb" in requests[3].messages[-3].text
-    await house.close()
 
 
 async def test_a_file_over_its_cap_is_told_once_in_the_chat_and_kept(tmp_path):
@@ -160,7 +159,6 @@ async def test_a_file_over_its_cap_is_told_once_in_the_chat_and_kept(tmp_path):
     await house.run(key)
     assert len(house.of("chat.note")) == 2
     assert all("too long" not in message.text for message in house.model.requests[-1].messages)
-    await house.close()
 
 
 async def test_a_projects_folder_can_name_nothing_but_itself():

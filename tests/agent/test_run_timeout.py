@@ -76,7 +76,6 @@ async def test_a_model_that_never_ends_is_stopped_and_its_words_are_kept(tmp_pat
     assert [line["content"] for line in house.lines(key)] == ["", "Please", "Half an ans", ""]
     assert house.ends_on_disk(key) == ["error"]
     assert (await house.run(key, "Go on"))[0] == "chat.final"
-    await house.close()
 
 
 async def test_a_tool_that_never_ends_is_stopped_and_every_call_is_paired(tmp_path):
@@ -90,7 +89,6 @@ async def test_a_tool_that_never_ends_is_stopped_and_every_call_is_paired(tmp_pa
     results = list(house.results(key).values())
     assert len(results) == 3
     assert all("may be partly done" in line["content"] for line in results)
-    await house.close()
 
 
 async def test_time_that_a_tool_used_up_ends_the_run_before_the_model_is_asked_again(tmp_path):
@@ -105,7 +103,6 @@ async def test_time_that_a_tool_used_up_ends_the_run_before_the_model_is_asked_a
     assert (name, data["code"]) == ("chat.error", "timeout")
     assert [line["content"] for line in house.results(key).values()] == ["lingered"]
     assert len(house.model.requests) == 1
-    await house.close()
 
 
 async def test_waiting_for_a_person_is_not_counted(tmp_path):
@@ -118,7 +115,6 @@ async def test_waiting_for_a_person_is_not_counted(tmp_path):
     await house.approve()
     assert (await house.end(run_id))[0] == "chat.final"
     assert house.touch.done == ["x"]
-    await house.close()
 
 
 async def test_a_tool_without_a_cap_on_its_time_is_not_counted(tmp_path):
@@ -131,7 +127,6 @@ async def test_a_tool_without_a_cap_on_its_time_is_not_counted(tmp_path):
     clock.advance(100_000)
     house.linger.released.set()
     assert (await house.end(run_id))[0] == "chat.final"
-    await house.close()
 
 
 def test_cells_and_questions_have_no_cap_on_their_time():
@@ -147,4 +142,3 @@ async def test_stop_stays_a_stop_where_the_time_is_limited(tmp_path):
     await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert [line["meta"]["status"] for line in house.results(key).values()] == ["aborted"]
-    await house.close()

@@ -51,7 +51,6 @@ async def test_thoughts_are_told_apart_and_kept_beside_the_answer_with_the_time_
     (reply,) = [line for line in house.lines(key) if line["role"] == "assistant"]
     assert reply["content"] == "It is 4."
     assert reply["meta"]["thought"] == {"text": "I add.", "seconds": 8.0}
-    await house.close()
 
 
 async def test_no_thought_is_in_a_later_request_or_in_the_list_of_sessions(tmp_path):
@@ -65,7 +64,6 @@ async def test_no_thought_is_in_a_later_request_or_in_the_list_of_sessions(tmp_p
     assert [m.content for m in house.model.requests[2].messages if m.role == "assistant"] == ["Looking.", "Done."]
     assert "Walrus" not in repr(await house.onyx.sessions.list())
     assert "Walrus" not in json.dumps([data for name, data in house.events if name != "chat.thought"])
-    await house.close()
 
 
 async def test_secrets_and_what_is_internal_are_in_no_thought_however_it_is_cut(tmp_path):
@@ -101,7 +99,6 @@ async def test_words_that_turn_out_to_be_thought_are_taken_back_wherever_they_we
     assert not house.file(key).with_suffix(".partial").exists()
     await house.run(key)
     assert "I add" not in repr(house.model.requests[1].messages)
-    await house.close()
 
 
 async def test_what_is_taken_back_is_what_went_out_with_the_blank_line_before_it(tmp_path):
@@ -115,7 +112,6 @@ async def test_what_is_taken_back_is_what_went_out_with_the_blank_line_before_it
     assert (await house.end(run_id))[1]["text"] == "Two"
     assert [data["text"] for data in house.of("chat.delta")] == ["One", "\n\nI add.", "\n\nTwo"]
     assert house.of("chat.thought")[0]["text"] == "\n\nI add."
-    await house.close()
 
 
 async def test_a_stop_in_the_middle_of_a_thought_ends_the_run_and_keeps_the_thought(tmp_path):
@@ -131,7 +127,6 @@ async def test_a_stop_in_the_middle_of_a_thought_ends_the_run_and_keeps_the_thou
     assert kept(house, key)[0]["text"] == "I add"
     assert (await house.run(key))[0] == "chat.final"
     assert [message.role for message in house.model.requests[1].messages] == ["user", "user"]
-    await house.close()
 
 
 @pytest.mark.parametrize("reason", ["stop", "length"])
@@ -143,7 +138,6 @@ async def test_a_model_that_only_thinks_has_sent_an_empty_answer(tmp_path, reaso
     assert ("empty answer" if reason == "stop" else "maxTokens") in data["message"] + data["hint"]
     assert "I add." in str(kept(house, key)[0]["text"])
     assert answer(house) == ""
-    await house.close()
 
 
 async def test_what_was_only_thought_is_no_answer_that_was_shown_so_the_call_is_made_again(tmp_path):
@@ -153,7 +147,6 @@ async def test_what_was_only_thought_is_no_answer_that_was_shown_so_the_call_is_
     assert (name, data["text"]) == ("chat.final", "It is 4.")
     assert thought(house) == "I add\n\nI count."
     assert kept(house, key)[0]["text"] == "I add\n\nI count."
-    await house.close()
 
 
 async def test_a_thought_of_which_nothing_can_be_shown_yet_is_told_and_may_come_to_nothing(tmp_path):
@@ -173,7 +166,6 @@ async def test_a_thought_of_which_nothing_can_be_shown_yet_is_told_and_may_come_
     held.released.set()
     assert (await house.end(run_id))[1]["text"] == "It is 4."
     assert kept(house, key) == []
-    await house.close()
 
 
 async def test_the_run_that_goes_on_after_a_restart_tells_its_thoughts_again(tmp_path):
@@ -184,7 +176,6 @@ async def test_the_run_that_goes_on_after_a_restart_tells_its_thoughts_again(tmp
     entries = [from_json(line) for line in house.lines(key)]
     told = [(event.name, getattr(event, "text", "")) for event in earlier_events(entries, run_id)]
     assert told[:2] == [("chat.thought", "I look."), ("chat.delta", "Looking.")]
-    await house.close()
 
 
 async def test_a_request_beside_the_conversation_has_no_thought_in_its_answer():
@@ -233,4 +224,3 @@ async def test_a_stop_while_the_reply_is_written_writes_its_thought_once(tmp_pat
     go_on.set()
     await house.end(run_id)
     assert len(kept(house, key)) == 1
-    await house.close()

@@ -101,7 +101,6 @@ async def test_a_message_without_a_model_is_kept_and_told_the_line_and_answered_
     put(LARGE, house.home.models)
     assert (await house.run(key, "hello"))[0] == "chat.final"
     assert LARGE.id in house.models.opened
-    await house.close()
 
 
 async def test_a_configured_model_a_fallback_and_a_persons_choice_go_before(tmp_path: Path) -> None:
@@ -114,7 +113,6 @@ async def test_a_configured_model_a_fallback_and_a_persons_choice_go_before(tmp_
     assert house.onyx.configured.model_of(main) == LARGE.id
     assert (await house.run(await house.session(model="scripted/model")))[1]["text"] == "Hi."
     assert house.onyx.configured.model_of(main.model_copy(update={"model": "scripted/other"})) == "scripted/other"
-    await house.close()
 
 
 async def test_a_ceiling_without_local_models_leaves_their_files_alone(tmp_path: Path) -> None:
@@ -124,4 +122,3 @@ async def test_a_ceiling_without_local_models_leaves_their_files_alone(tmp_path:
     assert (name, data["code"]) == ("chat.error", "no_model")
     assert "fetch" not in data["message"]
     assert house.models.opened == []
-    await house.close()

@@ -36,4 +36,3 @@ async def test_a_feature_asks_for_what_it_declares_and_declares_no_more(tmp_path
     assert parts.asked == {*feature.requires, *feature.uses}
     assert built.parts.keys() == set(feature.provides)
     await built.close()
-    await house.close()

@@ -50,7 +50,6 @@ async def test_one_line_brings_tool_operation_setting_and_prompt(tmp_path: Path)
     assert "# Greeting\nOf somebody new, say first: Good day, NAME!" in first
     assert first == second, "the same from call to call, or the provider's cache is lost"
     assert "hello" in [tool.name for tool in house.model.requests[0].tools]
-    await house.close()
 
 
 async def test_without_the_line_nothing_of_it_is_left_and_its_section_is_a_warning(tmp_path: Path) -> None:
@@ -63,7 +62,6 @@ async def test_without_the_line_nothing_of_it_is_left_and_its_section_is_a_warni
     told = (await house.onyx.container.health())["config"]
     assert "onyx.json, line 2: the section 'hello' has no effect" in told["message"]
     assert house.onyx.settings.config.runtime.max_turns == 3, "everything else is in force"
-    await house.close()
 
 
 async def test_a_wrong_value_in_its_section_is_an_error_with_its_line(tmp_path: Path) -> None:
@@ -73,7 +71,6 @@ async def test_a_wrong_value_in_its_section_is_an_error_with_its_line(tmp_path: 
     assert told["ok"] is False
     assert "line 2: hello.greeting is 5" in told["message"]
     assert await asked(house, "hello.greet", name="Ada") == {"text": "Hello, Ada!"}
-    await house.close()
 
 
 async def test_one_that_fails_to_start_is_named_and_the_conversation_goes_on(tmp_path: Path) -> None:
@@ -101,7 +98,6 @@ async def test_one_that_fails_to_start_is_named_and_the_conversation_goes_on(tmp
     error = await asked(house, "hello.greet", name="Ada")
     assert error["message"] == "hello.greet is not available: hello.db cannot be written to."
     assert error["data"]["code"] == "feature_unavailable"
-    await house.close()
 
 
 TAKEN = Feature("memory")

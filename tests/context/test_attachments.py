@@ -227,7 +227,6 @@ async def test_the_transcript_keeps_the_very_text_that_the_model_got(tmp_path: P
     assert item["text"] in house.model.requests[0].messages[0].text
     assert item["text"] in house.model.requests[1].messages[0].text
     assert "other words" not in house.model.requests[1].messages[0].text
-    await house.close()
 
 
 async def test_what_goes_along_with_a_message_during_a_run_is_told_to_every_watcher(tmp_path: Path) -> None:
@@ -243,7 +242,6 @@ async def test_what_goes_along_with_a_message_during_a_run_is_told_to_every_watc
     house.linger.released.set()
     await house.end(run_id)
     assert ">>>\nfirst words\n<<<end onyx-external" in house.model.requests[1].messages[-1].text
-    await house.close()
 
 
 async def test_a_small_model_is_not_flooded(tmp_path: Path) -> None:
@@ -255,4 +253,3 @@ async def test_a_small_model_is_not_flooded(tmp_path: Path) -> None:
     (message,) = small.requests[0].messages
     assert "words words" in message.context
     assert len(message.text) < LIGHT_TOTAL_CHARS + 600
-    await house.close()

@@ -190,4 +190,3 @@ async def test_a_recalled_note_is_part_of_its_message_to_the_letter_from_then_on
     assert [line.get("meta", {}).get("context") for line in said[1:]] == [None, None], "known, and nothing to say"
     along = [next(m.context for m in request.messages if m.role == "user") for request in house.model.requests]
     assert along == [f"memory MEMORY.md lines 7–9:\n{item['text']}\n"] * 3
-    await house.close()

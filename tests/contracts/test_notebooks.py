@@ -27,6 +27,7 @@ from onyx_jupyter.protocols import (
 )
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, service_over, write_notebook
+from tests.notebook.kernels import quiet
 from tests.notebook.rooms import open_room, room_config
 from tests.waiting import until
 
@@ -97,10 +98,6 @@ async def code_of(awaitable: Any) -> str:
 
 def code(source: str, **more: Any) -> NbCell:
     return {"cell_type": "code", "source": source, "metadata": {}, **more}
-
-
-def quiet(line: str) -> None:
-    """Nobody watches."""
 
 
 async def test_reading_gives_every_cell_with_its_id_source_and_hash(place: Place) -> None:

@@ -11,13 +11,6 @@ from tests.ingest.desk import Desk
 HUNDRED_MB = 100_000_000
 
 
-@pytest.fixture
-def desk(tmp_path: Path, jp_asyncio_loop):
-    desk = Desk(tmp_path)
-    yield desk
-    jp_asyncio_loop.run_until_complete(desk.close())
-
-
 def digests(folder: Path) -> dict[str, str]:
     files = [place for place in folder.rglob("*") if place.is_file() and not place.is_symlink()]
     return {place.name: hashlib.sha256(place.read_bytes()).hexdigest() for place in files}

@@ -11,13 +11,6 @@ from tests.ingest.desk import Desk
 PAGE = "https://tides.example/today"
 
 
-@pytest.fixture
-def desk(tmp_path: Path, jp_asyncio_loop):
-    desk = Desk(tmp_path)
-    yield desk
-    jp_asyncio_loop.run_until_complete(desk.close())
-
-
 def own(desk: Desk, agent_id: str, name: str, text: str) -> Path:
     place = desk.workspace(agent_id) / name
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -25,13 +25,6 @@ EVERY_KIND = {
 }
 
 
-@pytest.fixture
-def desk(tmp_path: Path, jp_asyncio_loop):
-    desk = Desk(tmp_path)
-    yield desk
-    jp_asyncio_loop.run_until_complete(desk.close())
-
-
 async def test_a_folder_of_every_kind_is_found_with_line_page_or_cell(desk: Desk) -> None:
     desk.write(EVERY_KIND)
     item = await desk.add()

@@ -1,7 +1,6 @@
 """What a person uploads is kept as a copy, found with its place, and goes when it is removed for good."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -10,13 +9,6 @@ from onyx_jupyter.ingest.copies import MAX_UPLOAD_BYTES, upload_title
 from onyx_jupyter.ingest.knowledge import UNDO
 from tests.ingest.desk import Desk
 from tests.ingest.files import pdf
-
-
-@pytest.fixture
-def desk(tmp_path: Path, jp_asyncio_loop):
-    desk = Desk(tmp_path)
-    yield desk
-    jp_asyncio_loop.run_until_complete(desk.close())
 
 
 def copies(desk: Desk) -> list[str]:

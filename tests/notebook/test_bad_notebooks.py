@@ -3,7 +3,7 @@
 import asyncio
 import json
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +21,8 @@ from onyx_jupyter.protocols import DeleteCell, EditCell, InsertCell, MoveCell
 from onyx_jupyter.testing.fake_clock import fake_ids
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, read_cells, service_over, write_notebook
+from tests.notebook.kernels import quiet
 from tests.waiting import until
-
-
-def quiet(line: str) -> None:
-    """Nobody watches."""
-
-
-@pytest.fixture
-def server(jp_serverapp: Any, jp_asyncio_loop: Any) -> Iterator[Any]:
-    yield jp_serverapp
-    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
-
-
-@pytest.fixture
-def service(server: Any) -> DocumentService:
-    return service_over(server)[0]
 
 
 async def refused(awaitable: Any) -> NotebookError:

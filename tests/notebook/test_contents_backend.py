@@ -10,20 +10,11 @@ from onyx_jupyter.notebook.notebook_file import NotebookFile, NotebookFiles
 from onyx_jupyter.protocols import After, EditCell, InsertCell
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, read_cells, service_over, write_notebook
-
-
-@pytest.fixture
-def server(jp_serverapp: Any, jp_asyncio_loop: Any) -> Any:
-    yield jp_serverapp
-    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
+from tests.notebook.kernels import quiet
 
 
 async def free(path: str) -> None:
     """Nobody has it open."""
-
-
-def quiet(line: str) -> None:
-    """Nobody watches."""
 
 
 async def test_cells_without_ids_keep_the_ones_they_were_read_with(server: Any, jp_root_dir: Path) -> None:

@@ -1,6 +1,5 @@
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,29 +8,15 @@ import pytest
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.document_service import DocumentService
 from onyx_jupyter.protocols import DeleteCell, EditCell, InsertCell, SetOutputs
-from tests.notebook.files import cell, read_cells, service_over, write_notebook
+from tests.notebook.files import cell, read_cells, write_notebook
+from tests.notebook.kernels import quiet
 from tests.notebook.rooms import open_room, room_config
 from tests.waiting import until
-
-
-def quiet(line: str) -> None:
-    """Nobody watches."""
 
 
 @pytest.fixture
 def jp_server_config(tmp_path: Path) -> dict[str, Any]:
     return room_config(tmp_path)
-
-
-@pytest.fixture
-def server(jp_serverapp: Any, jp_asyncio_loop: Any) -> Iterator[Any]:
-    yield jp_serverapp
-    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
-
-
-@pytest.fixture
-def service(server: Any) -> DocumentService:
-    return service_over(server)[0]
 
 
 def rooms_of(server: Any) -> dict[str, Any]:

@@ -1,26 +1,16 @@
 """The table of operations: each declared once, whole, and for nobody who may not ask."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-import onyx_jupyter.errors as errors_module
 from onyx_jupyter.app.features import OPERATIONS
 from onyx_jupyter.errors import (
-    AlreadyResolved,
-    EmptyAnswer,
     Forbidden,
-    InvalidRequest,
-    NotebookError,
-    NotFound,
-    OnyxError,
-    StorageError,
 )
 from onyx_jupyter.notebook.browser_tabs import TabId
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.dependencies import Parts
-from onyx_jupyter.operations.http_status import INTERNAL, status_of
 from onyx_jupyter.operations.operation import Operation, Operations
 from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
 from onyx_jupyter.operations.wire import NoParams, Ok
@@ -89,22 +79,3 @@ def test_what_a_person_is_asked_about_needs_the_highest_scope() -> None:
     assert {name: OPERATIONS[name].scope for name in HARMFUL} == dict.fromkeys(HARMFUL, "admin")
     # It holds what would run as it is, secrets included, for whoever decides.
     assert OPERATIONS["approvals.list"].scope == "admin"
-
-
-def every_error(kind: type[OnyxError] = OnyxError) -> Iterator[type[OnyxError]]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from every_error(one)
-
-
-def test_each_error_of_the_tree_has_a_status_over_http() -> None:
-    assert status_of(InvalidRequest("?")) == 400
-    assert status_of(Forbidden("?")) == 403
-    assert status_of(NotFound("?")) == 404
-    assert status_of(AlreadyResolved("?")) == 409
-    assert status_of(NotebookError("stale", "?")) == 422
-    assert status_of(EmptyAnswer("m")) == 502
-    assert status_of(StorageError("?")) == 507
-    ours = [kind for kind in every_error() if kind.__module__ == errors_module.__name__]
-    untold = [kind.__name__ for kind in ours if status_of(kind.__new__(kind)) == INTERNAL]
-    assert untold == ["ConfigError", "MagicError"]  # the server's own, and one that never leaves its kernel

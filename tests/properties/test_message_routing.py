@@ -6,7 +6,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.sessions.transcript_check import read_session
+from onyx_jupyter.sessions.transcript_repair import read_session
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
 from tests.properties.sessions_in_order import check_session

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.sessions.run_order import begun_runs, unjoined_messages
-from onyx_jupyter.sessions.transcript_check import read_session
+from onyx_jupyter.sessions.transcript_repair import read_session
 from onyx_jupyter.testing.script import Call
 from tests.properties.sessions_in_order import check_session
 from tests.runs.house import House

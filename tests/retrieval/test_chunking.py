@@ -12,7 +12,6 @@ from onyx_jupyter.retrieval.chunking import (
     ChunkSize,
     chunk_children,
     chunk_markdown,
-    chunk_plain,
     fingerprint,
 )
 from onyx_jupyter.text_tokens import text_tokens
@@ -115,11 +114,11 @@ def test_items_that_fit_stay_together_and_no_item_is_cut_before_its_end() -> Non
 
 
 def test_a_chunk_repeats_the_last_sentences_of_the_one_before_and_no_more_than_allowed() -> None:
-    chunks = chunk_plain(" ".join(SENTENCES), size=ChunkSize(45, 20))
+    chunks = chunk_markdown(" ".join(SENTENCES), size=ChunkSize(45, 20))
     assert len(chunks) > 3
     for one, other in itertools.pairwise(chunks):
         assert other.text.split(". ")[0] in one.text
-    without = chunk_plain(" ".join(SENTENCES), size=ChunkSize(40, 0))
+    without = chunk_markdown(" ".join(SENTENCES), size=ChunkSize(40, 0))
     assert " ".join(chunk.text for chunk in without) == " ".join(SENTENCES)
 
 
@@ -147,7 +146,7 @@ def test_lines_are_those_of_the_file_whatever_ends_them() -> None:
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\n\n\n"])
 def test_a_text_of_nothing_has_no_chunks(text: str) -> None:
-    assert chunk_markdown(text) == chunk_plain(text) == chunk_children(text) == []
+    assert chunk_markdown(text) == chunk_children(text) == []
 
 
 def test_children_are_small_and_name_the_lines_of_the_passage_around_them() -> None:

@@ -44,7 +44,6 @@ async def test_auto_mode_runs_it_unasked_only_where_both_are_named(tmp_path, aut
     await made.end(run_id)
     assert tool.done == ["x"]
     assert bool(made.of("exec.approval_request")) is asks
-    await made.close()
 
 
 async def test_where_the_other_is_denied_it_is_refused_unasked(tmp_path):
@@ -58,4 +57,3 @@ async def test_where_the_other_is_denied_it_is_refused_unasked(tmp_path):
     assert "would also do the work of exec, which cannot be used here" in finished["output"]
     assert tool.done == []
     assert made.of("exec.approval_request") == []
-    await made.close()

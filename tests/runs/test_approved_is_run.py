@@ -94,7 +94,6 @@ async def test_code_between_the_lines_of_a_private_key_is_shown_and_runs_as_show
     await house.approve()
     assert (await house.end(run_id))[0] == "chat.final"
     assert shelf.ran == [PEM]
-    await house.close()
 
 
 async def test_a_command_in_what_looks_like_a_password_is_shown_in_an_edit(tmp_path):
@@ -111,7 +110,6 @@ async def test_a_command_in_what_looks_like_a_password_is_shown_in_an_edit(tmp_p
     await house.approve()
     await house.end(run_id)
     assert (house.root / "start.sh").read_text() == new
-    await house.close()
 
 
 async def test_all_of_a_new_skill_is_shown_before_it_is_trusted(tmp_path):
@@ -127,7 +125,6 @@ async def test_all_of_a_new_skill_is_shown_before_it_is_trusted(tmp_path):
     await house.end(run_id)
     assert MIXED not in house.file(key).read_text()
     assert MIXED not in house.home.audit_file.read_text()
-    await house.close()
 
 
 INSERT = Call("notebook_insert_cell", {"path": "a.ipynb", "cellType": "code", "source": PEM, "run": True})
@@ -148,7 +145,6 @@ async def test_one_yes_writes_and_runs_what_was_shown(tmp_path, call, name):
     assert (await house.end(run_id))[0] == "chat.final"
     assert shelf.ran == [PEM]
     assert len(house.of("exec.approval_request")) == 1
-    await house.close()
 
 
 @pytest.mark.parametrize("reach", ["session", "always"])
@@ -165,7 +161,6 @@ async def test_a_yes_for_cells_covers_no_run_of_them_nor_the_other_way_round(tmp
     assert shown(house)["toolName"] == "notebook_run_cell"
     await house.deny()
     await house.end(run_id)
-    await house.close()
 
 
 async def test_a_secret_is_shown_to_who_decides_and_to_nobody_else(tmp_path):
@@ -181,7 +176,6 @@ async def test_a_secret_is_shown_to_who_decides_and_to_nobody_else(tmp_path):
     assert shelf.ran == [f"{SECRET}\nprint(1)"]
     assert MIXED not in others(house)
     assert "api_key = '[redacted:api-key]'" in house.file(key).read_text()
-    await house.close()
 
 
 async def test_who_comes_when_it_is_answered_sees_the_secret_no_more(tmp_path):
@@ -196,7 +190,6 @@ async def test_who_comes_when_it_is_answered_sees_the_secret_no_more(tmp_path):
     missed = house.onyx.streams.subscribe(key, late.append, 0)[1]
     assert MIXED not in as_text([*missed, *late])
     assert "exec.approval_request" in as_text(missed)
-    await house.close()
 
 
 async def test_what_holds_a_secret_is_allowed_once_and_no_grant_holds_it(tmp_path):
@@ -218,7 +211,6 @@ async def test_what_holds_a_secret_is_allowed_once_and_no_grant_holds_it(tmp_pat
     await house.asked()  # a yes for the session reached no further than this once
     await house.deny()
     await house.end(again)
-    await house.close()
 
 
 @pytest.mark.parametrize("source", ["if a\u202e: run()", "x = 1\u200b", "run()\rsafe()", "# \U000e0041"])
@@ -233,7 +225,6 @@ async def test_what_holds_invisible_characters_is_allowed_once(tmp_path, source)
     assert details["alwaysBlocked"] == "it contains invisible characters"
     await house.deny()
     await house.end(run_id)
-    await house.close()
 
 
 async def test_ordinary_text_can_be_allowed_always_as_before(tmp_path):
@@ -248,7 +239,6 @@ async def test_ordinary_text_can_be_allowed_always_as_before(tmp_path):
     await house.end(run_id)
     assert (await house.run(key))[0] == "chat.final"
     assert len(house.of("exec.approval_request")) == 1
-    await house.close()
 
 
 async def test_no_argument_is_hidden_behind_a_word_of_the_card(tmp_path):
@@ -263,7 +253,6 @@ async def test_no_argument_is_hidden_behind_a_word_of_the_card(tmp_path):
     assert details["why"] == "Because."
     await house.deny()
     await house.end(run_id)
-    await house.close()
 
 
 async def test_a_secret_that_was_changed_while_the_question_waited_does_not_run(tmp_path):
@@ -278,7 +267,6 @@ async def test_a_secret_that_was_changed_while_the_question_waited_does_not_run(
     assert shelf.ran == []
     (line,) = house.results(key).values()
     assert "has changed since the user allowed it" in line["content"]
-    await house.close()
 
 
 async def test_after_a_restart_what_will_run_is_shown_and_not_what_is_on_disk(tmp_path):
@@ -301,7 +289,6 @@ async def test_after_a_restart_what_will_run_is_shown_and_not_what_is_on_disk(tm
     await house.approve()
     await until(lambda: not house.onyx.runs.busy)
     assert shelf.ran == [SECRET]
-    await house.close()
 
 
 async def test_a_card_from_before_a_restart_answers_nothing(tmp_path):
@@ -323,4 +310,3 @@ async def test_a_card_from_before_a_restart_answers_nothing(tmp_path):
     await house.onyx.approvals.approve(approval_id, "ada", "once", pending.request.version)
     await until(lambda: not house.onyx.runs.busy)
     assert shelf.ran == [SECRET.replace(MIXED, MIXED[::-1])]
-    await house.close()

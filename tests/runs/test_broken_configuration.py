@@ -54,7 +54,6 @@ async def test_in_auto_mode_everything_is_asked_while_the_file_has_an_error(tmp_
     assert (await reread(house, AUTO_TOUCH))["ok"]
     await house.run(key, mode="auto", model="scripted/model")
     assert house.touch.done == ["x"], "once the file is right, Auto mode is as configured"
-    await house.close()
 
 
 async def test_an_error_that_comes_while_the_server_runs_takes_auto_away_at_the_next_message(tmp_path):
@@ -68,7 +67,6 @@ async def test_an_error_that_comes_while_the_server_runs_takes_auto_away_at_the_
     assert house.touch.done == ["x"]
     await house.onyx.abort(run_id)
     await house.end(run_id)
-    await house.close()
 
 
 async def test_the_environment_gives_no_auto_back_and_a_bad_variable_is_an_error_like_any(tmp_path):
@@ -96,7 +94,6 @@ async def test_a_denied_tool_stays_away_when_the_file_breaks_while_the_server_ru
     await house.run(key, model="scripted/model")
     assert house.touch.done == []
     assert house.of("exec.approval_request") == []
-    await house.close()
 
 
 async def test_a_denied_tool_stays_away_at_a_fresh_start_with_a_broken_file(tmp_path):
@@ -108,7 +105,6 @@ async def test_a_denied_tool_stays_away_at_a_fresh_start_with_a_broken_file(tmp_
     await house.run(await house.session(), model="scripted/model")
     assert "peek" in offered(house)
     assert "touch" not in offered(house)
-    await house.close()
 
 
 async def test_a_session_of_another_agent_keeps_its_few_tools_while_the_file_has_an_error(tmp_path):
@@ -118,7 +114,6 @@ async def test_a_session_of_another_agent_keeps_its_few_tools_while_the_file_has
     await reread(house, '{agents: {list: "none"}}')
     await house.run(key, model="scripted/model")
     assert offered(house) == {"peek"}
-    await house.close()
 
 
 async def test_a_session_whose_agent_nobody_knows_gets_no_other_agents_tools(tmp_path):
@@ -133,7 +128,6 @@ async def test_a_session_whose_agent_nobody_knows_gets_no_other_agents_tools(tmp
     assert (name, data["code"]) == ("chat.error", "not_found")
     assert house.model.requests == []
     assert house.touch.done == []
-    await house.close()
 
 
 async def test_health_says_what_holds_until_the_file_is_right(tmp_path):
@@ -143,7 +137,6 @@ async def test_health_says_what_holds_until_the_file_is_right(tmp_path):
     assert "line 2" in config["message"]
     assert "Auto mode asks for everything" in config["hint"]
     assert "denied tools stay denied" in config["hint"]
-    await house.close()
 
 
 async def test_what_is_allowed_always_stays_allowed(tmp_path):
@@ -155,7 +148,6 @@ async def test_what_is_allowed_always_stays_allowed(tmp_path):
     await reread(house, "{")
     await house.run(key, model="scripted/model")
     assert house.touch.done == ["x", "x"]
-    await house.close()
 
 
 def test_the_kept_copy_is_written_once_and_holds_no_key(tmp_path):

@@ -44,7 +44,6 @@ async def test_a_denied_tool_is_not_offered_and_refused_if_called_all_the_same(t
     assert result["content"] == "Denied: Not allowed on this server: touch."
     assert house.of("exec.approval_request") == []
     assert decisions(house) == [("touch", "denied", "ceiling")]
-    await house.close()
 
 
 async def test_a_denied_tool_that_only_reads_is_refused_and_written_down_too(tmp_path):
@@ -52,7 +51,6 @@ async def test_a_denied_tool_that_only_reads_is_refused_and_written_down_too(tmp
     await house.run(await house.session())
     assert house.peek.done == []
     assert decisions(house) == [("peek", "denied", "ceiling")]
-    await house.close()
 
 
 async def test_a_cell_is_not_written_and_run_where_running_cells_is_denied(tmp_path):
@@ -71,7 +69,6 @@ async def test_a_cell_is_not_written_and_run_where_running_cells_is_denied(tmp_p
     assert done.startswith("Inserted code cell")
     assert [cell["source"] for cell in shelf.notebooks["a.ipynb"]] == ["1"]
     assert decisions(house)[0] == ("notebook_insert_cell", "denied", "ceiling")
-    await house.close()
 
 
 async def test_a_grant_for_always_and_one_for_the_session_do_not_get_past_it(tmp_path):
@@ -85,7 +82,6 @@ async def test_a_grant_for_always_and_one_for_the_session_do_not_get_past_it(tmp
     await strict.onyx.ready()
     await strict.run(key)
     assert strict.touch.done == []
-    await strict.close()
 
 
 async def test_an_approval_that_waited_over_a_restart_is_refused_once_its_tool_is_denied(tmp_path):
@@ -102,7 +98,6 @@ async def test_an_approval_that_waited_over_a_restart_is_refused_once_its_tool_i
     (result,) = strict.results(key).values()
     assert result["content"] == "Denied: Not allowed on this server: touch."
     assert strict.onyx.approvals.pending() == []
-    await strict.close()
 
 
 async def test_neither_the_configuration_nor_the_environment_gives_a_denied_tool_back(tmp_path):
@@ -116,7 +111,6 @@ async def test_neither_the_configuration_nor_the_environment_gives_a_denied_tool
     await house.run(await house.session(), mode="auto")
     assert house.touch.done == []
     assert offered(house) == set()
-    await house.close()
 
 
 async def test_skills_that_are_denied_run_for_nobody(tmp_path):
@@ -145,7 +139,6 @@ async def test_a_mode_that_is_not_allowed_is_refused_and_nothing_is_written(tmp_
     assert refused.value.field == "mode"
     assert house.lines(key) == before
     assert house.model.requests == []
-    await house.close()
 
 
 async def test_where_agent_mode_is_not_allowed_a_message_without_a_mode_only_reads_and_says_so(tmp_path):
@@ -156,7 +149,6 @@ async def test_where_agent_mode_is_not_allowed_a_message_without_a_mode_only_rea
     assert "touch" not in offered(house)
     (message,) = [line for line in house.lines(key) if line["role"] == "user"]
     assert message["meta"]["mode"] == "ask"
-    await house.close()
 
 
 async def test_a_message_in_auto_mode_from_before_the_ceiling_is_answered_in_agent_mode(tmp_path):
@@ -170,7 +162,6 @@ async def test_a_message_in_auto_mode_from_before_the_ceiling_is_answered_in_age
     await strict.asked(key)
     assert strict.touch.done == []
     await strict.deny()
-    await strict.close()
 
 
 async def test_nothing_is_allowed_always_where_the_server_does_not_allow_that(tmp_path):
@@ -194,7 +185,6 @@ async def test_nothing_is_allowed_always_where_the_server_does_not_allow_that(tm
     await strict.end(run_id)
     assert strict.touch.done == ["x"]
     assert len(await strict.onyx.grants.list()) == 1, "the old grant is kept, and counts for nothing"
-    await strict.close()
 
 
 def two_models():
@@ -215,7 +205,6 @@ async def test_a_model_that_is_not_allowed_is_locked_refused_and_never_opened(tm
     assert (await house.run(key))[0] == "chat.final"
     assert models["other/model"].requests == []
     assert "other/model" not in house.models.opened
-    await house.close()
 
 
 async def test_a_sessions_own_model_an_agents_and_its_fallback_are_refused_where_not_allowed(tmp_path):
@@ -233,7 +222,6 @@ async def test_a_sessions_own_model_an_agents_and_its_fallback_are_refused_where
     assert {model.id: model.locked for model in await house.onyx.list_models(refresh=False)}["other/model"]
     assert models["other/model"].requests == []
     assert house.models.opened == []
-    await house.close()
 
 
 async def test_a_fallback_that_is_not_allowed_never_answers(tmp_path):
@@ -245,7 +233,6 @@ async def test_a_fallback_that_is_not_allowed_never_answers(tmp_path):
     house = House(tmp_path, models=models, config=config, ceiling=Ceiling(providers=["scripted"]))
     assert (await house.run(await house.session()))[0] == "chat.error"
     assert models["other/model"].requests == []
-    await house.close()
 
 
 async def test_onyx_json_cannot_bring_a_provider_elsewhere_under_an_allowed_name(tmp_path, monkeypatch):
@@ -259,7 +246,6 @@ async def test_onyx_json_cannot_bring_a_provider_elsewhere_under_an_allowed_name
     assert allows_model(house.onyx.ceiling, now, "openai/gpt")
     monkeypatch.setenv("OPENAI_BASE_URL", "https://elsewhere.example/v1")
     assert not allows_model(house.onyx.ceiling, now, "openai/gpt")
-    await house.close()
 
 
 async def test_texts_are_embedded_by_nobody_who_is_not_allowed(tmp_path):
@@ -270,4 +256,3 @@ async def test_texts_are_embedded_by_nobody_who_is_not_allowed(tmp_path):
     assert embedding_settings(now, Ceiling()).without == frozenset()
     assert embedding_settings(now, Ceiling(providers=["ollama"])).without == {"api"}
     assert embedding_settings(now, Ceiling(providers=["openai"])).without == {"ollama"}
-    await house.close()

@@ -38,7 +38,6 @@ async def test_a_cell_is_seen_while_it_is_written_and_one_that_is_thrown_away_is
     assert name == "chat.final"
     assert "print(1)" in data["text"]
     assert set(house.of("tool.draft")[-1]) == {"runId", "seq", "text"}
-    await house.close()
 
 
 async def test_a_thought_ends_where_the_cell_begins_to_be_seen(tmp_path):
@@ -55,7 +54,6 @@ async def test_a_thought_ends_where_the_cell_begins_to_be_seen(tmp_path):
     writing.released.set()
     await house.end(run_id)
     assert len([data for data in house.of("chat.thought") if data.get("seconds") is not None]) == 1
-    await house.close()
 
 
 async def test_no_secret_is_in_a_draft_however_it_is_cut(tmp_path):
@@ -64,7 +62,6 @@ async def test_no_secret_is_in_a_draft_however_it_is_cut(tmp_path):
     await house.run(key, "compute the mean of the fees", mode="ask")
     assert draft(house).startswith("key = '[redacted:openai-key]'\n")
     assert MIXED[:8] not in json.dumps(house.events)
-    await house.close()
 
 
 async def test_a_stop_ends_a_cell_under_way(tmp_path):
@@ -76,7 +73,6 @@ async def test_a_stop_ends_a_cell_under_way(tmp_path):
     await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert "print(1" not in house.file(key).read_text()
-    await house.close()
 
 
 async def test_a_person_chooses_whether_a_model_acts_in_cells(tmp_path):
@@ -88,7 +84,6 @@ async def test_a_person_chooses_whether_a_model_acts_in_cells(tmp_path):
     assert (await house.run(key, "compute the mean of the fees", mode="ask"))[1]["text"] == "It is 1."
     assert house.of("session.updated")[-1].get("toolMode") is None
     assert [model.tool_mode for model in await house.onyx.list_models(refresh=False)] == ["tools"]
-    await house.close()
 
 
 async def test_a_model_in_cell_mode_calls_tools_where_a_person_wants_that(tmp_path):
@@ -97,7 +92,6 @@ async def test_a_model_in_cell_mode_calls_tools_where_a_person_wants_that(tmp_pa
     assert [model.tool_mode for model in await house.onyx.list_models(refresh=False)] == ["cell"]
     assert (await house.run(key, "compute the mean of the fees", tool_mode="tools"))[1]["text"] == "Seen."
     assert house.peek.done == ["it"]
-    await house.close()
 
 
 async def test_words_of_a_server_that_begins_anew_are_neither_shown_nor_kept_and_the_cell_is(tmp_path):

@@ -81,7 +81,6 @@ async def test_it_answers_in_its_session_and_its_message_says_whose_it_is(tmp_pa
     assert message["meta"]["from"] == {"sessionKey": above, "agentId": "main", "runId": run_id}
     told = house.model.requests[1].messages[-1].context or ""
     assert "not written by the user" in told
-    await house.close()
 
 
 async def test_stopping_the_one_stops_the_other(tmp_path: Path) -> None:
@@ -94,7 +93,6 @@ async def test_stopping_the_one_stops_the_other(tmp_path: Path) -> None:
     assert (house.ends_on_disk(above), house.ends_on_disk(below)) == (["aborted"], ["aborted"])
     assert house.linger.cancelled == 1
     assert next(iter(house.results(below).values()))["meta"]["status"] == "aborted"
-    await house.close()
 
 
 async def test_one_that_still_waits_for_its_turn_ends_without_asking_a_model(tmp_path: Path) -> None:
@@ -111,7 +109,6 @@ async def test_one_that_still_waits_for_its_turn_ends_without_asking_a_model(tmp
     await until(lambda: house.ends(delegate.started[0]))
     assert house.ends_on_disk(below) == ["final", "aborted"]
     assert len(house.model.requests) == asked + 1  # the other message's last word
-    await house.close()
 
 
 async def test_what_it_asks_is_heard_and_answered_where_the_person_is(tmp_path: Path) -> None:
@@ -134,7 +131,6 @@ async def test_what_it_asks_is_heard_and_answered_where_the_person_is(tmp_path: 
     assert all(line.get("tool_call_id") != card["callId"] for line in house.lines(above))  # the session below has it
     await house.run(above, "Do it")
     assert house.touch.done == ["a", "a"], "allowed for the person's session, and not asked again"
-    await house.close()
 
 
 async def test_its_question_is_answered_there_too(tmp_path: Path) -> None:
@@ -149,7 +145,6 @@ async def test_its_question_is_answered_there_too(tmp_path: Path) -> None:
     (resolved,) = heard(house, "chat.question_resolved", above)
     assert (resolved["callId"], resolved["answer"]) == (asked["callId"], "blue")
     assert "blue" in next(iter(house.results(below).values()))["content"]
-    await house.close()
 
 
 async def test_from_the_third_generation_it_is_heard_all_the_way_up(tmp_path: Path) -> None:
@@ -181,7 +176,6 @@ async def test_from_the_third_generation_it_is_heard_all_the_way_up(tmp_path: Pa
     for name in ("top", "middle", "low"):
         assert [data["decision"] for data in heard(house, "exec.approval_resolved", keys[name])] == ["denied"]
     assert house.touch.done == []
-    await house.close()
 
 
 async def test_they_spend_from_one_budget(tmp_path: Path) -> None:
@@ -195,7 +189,6 @@ async def test_they_spend_from_one_budget(tmp_path: Path) -> None:
     assert all("used 1,100 tokens" in text and "maxTokensPerRun" in text for text in ends), ends
     assert end["usage"] == {"inputTokens": 300, "outputTokens": 0}  # each says its own
     assert len(house.results(below)) == 2
-    await house.close()
 
 
 async def test_it_is_never_in_a_freer_mode_than_the_run_that_waits_for_it(tmp_path: Path) -> None:
@@ -205,7 +198,6 @@ async def test_it_is_never_in_a_freer_mode_than_the_run_that_waits_for_it(tmp_pa
     assert house.touch.done == []
     assert not house.of("exec.approval_request")
     assert "Ask mode" in result["content"]
-    await house.close()
 
 
 async def test_a_run_that_would_wait_for_itself_or_for_one_that_is_over_is_refused(tmp_path: Path) -> None:
@@ -218,7 +210,6 @@ async def test_a_run_that_would_wait_for_itself_or_for_one_that_is_over_is_refus
     with pytest.raises(InvalidRequest, match="is over"):
         await house.onyx.send(below, "Do it", origin=gone)
     assert [line for line in house.lines(below) if line["role"] == "user"] == []
-    await house.close()
 
 
 async def test_after_a_kill_it_is_ended_and_asks_nobody(tmp_path: Path) -> None:
@@ -237,7 +228,6 @@ async def test_after_a_kill_it_is_ended_and_asks_nobody(tmp_path: Path) -> None:
     closed = [line["meta"] for line in other.lines(below) if line.get("meta", {}).get("kind") == "approval_resolved"]
     assert [(meta["approvalId"], meta["decision"]) for meta in closed] == [(approval_id, "aborted")]
     assert other.model.requests == []
-    await other.close()
 
 
 async def test_one_whose_turn_comes_after_a_restart_ends_unbegun(tmp_path: Path) -> None:
@@ -253,4 +243,3 @@ async def test_one_whose_turn_comes_after_a_restart_ends_unbegun(tmp_path: Path)
     await until(lambda: len(other.ends_on_disk(below)) == 2)
     assert other.ends_on_disk(below) == ["interrupted", "aborted"]
     assert other.model.requests == []
-    await other.close()

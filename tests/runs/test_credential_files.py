@@ -44,7 +44,6 @@ async def test_read_asks_and_a_no_keeps_the_file_unread(tmp_path, mode, path):
     assert f"`{name}` contains credentials" in request["details"]["mustAsk"]
     assert request["details"]["alwaysScope"] is None
     assert WORD not in json.dumps(house.events) + repr(house.model.requests) + house.file(key).read_text()
-    await house.close()
 
 
 async def test_a_yes_reads_it_this_once_and_the_next_time_asks_again(tmp_path):
@@ -58,7 +57,6 @@ async def test_a_yes_reads_it_this_once_and_the_next_time_asks_again(tmp_path):
     first, second = house.results(key).values()
     assert WORD in first["content"]
     assert second["meta"]["status"] == "denied"
-    await house.close()
 
 
 async def test_what_holds_no_credentials_is_read_unasked(tmp_path):
@@ -71,7 +69,6 @@ async def test_what_holds_no_credentials_is_read_unasked(tmp_path):
     assert "laboratory" in notes["content"]
     assert ".env" in names["content"]
     assert "does not exist" in missing["content"]
-    await house.close()
 
 
 async def test_a_search_leaves_them_out_and_says_so_and_asks_where_one_is_named(tmp_path):
@@ -89,7 +86,6 @@ async def test_a_search_leaves_them_out_and_says_so_and_asks_where_one_is_named(
     )
     assert asked["meta"]["status"] == "denied"
     assert WORD not in json.dumps(house.events) + repr(house.model.requests)
-    await house.close()
 
 
 async def test_an_edit_that_misses_does_not_show_what_stands_there(tmp_path):
@@ -99,4 +95,3 @@ async def test_an_edit_that_misses_does_not_show_what_stands_there(tmp_path):
     (result,) = house.results(key).values()
     assert "Read the file first" in result["content"]
     assert WORD not in json.dumps(house.events) + repr(house.model.requests)
-    await house.close()

@@ -47,7 +47,6 @@ async def test_a_damaged_conversation_is_read_unchanged_and_repaired_with_the_ne
     assert f"{key}.jsonl" in warning
     assert "lines 3" in warning
     assert [line["content"] for line in house.lines(key) if line["meta"].get("note") == "repaired"] == [note["message"]]
-    await house.close()
 
 
 async def test_where_the_disk_takes_nothing_a_damaged_conversation_is_read_and_left_as_it_is(tmp_path):
@@ -59,4 +58,3 @@ async def test_where_the_disk_takes_nothing_a_damaged_conversation_is_read_and_l
     assert list(house.file(key).parent.glob("*.damaged-*")) == []
     assert len((await house.onyx.sessions.get(key)).entries) > 3
     assert (await house.run(key, "Again"))[0] == "chat.final"
-    await house.close()

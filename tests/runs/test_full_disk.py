@@ -83,7 +83,6 @@ async def test_the_writes_of_the_turn_are_those_that_are_tried(tmp_path, monkeyp
     assert (await house.run(key))[1]["text"] == "Done."
     person.cancel()
     assert tuple(full.taken) == WRITES
-    await house.close()
 
 
 @pytest.mark.parametrize("lines", range(1, len(WRITES)))
@@ -106,7 +105,6 @@ async def test_the_turn_ends_clearly_and_the_session_goes_on(tmp_path, monkeypat
     full.freed = True
     assert (await house.run(key, "Again"))[1]["text"] == "Back again."
     person.cancel()
-    await house.close()
 
 
 async def test_a_message_that_cannot_be_written_is_refused_and_nothing_begins(tmp_path, monkeypatch):
@@ -119,4 +117,3 @@ async def test_a_message_that_cannot_be_written_is_refused_and_nothing_begins(tm
     assert house.of("chat.started") == []
     full.freed = True
     assert (await house.run(key))[1]["text"] == "Back again."
-    await house.close()

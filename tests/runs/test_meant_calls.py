@@ -44,7 +44,6 @@ async def test_the_card_shows_the_call_that_is_meant_and_the_transcript_the_one_
     decided = next(line for line in audited if line["event"] == "decision")
     assert decided["tool"] == "notebook_insert_cell"
     assert next(line for line in audited if line["event"] == "tool")["takenAs"]["arguments"] == TAKEN
-    await house.close()
 
 
 async def test_a_question_about_what_is_meant_waits_over_a_restart(tmp_path):
@@ -61,7 +60,6 @@ async def test_a_question_about_what_is_meant_waits_over_a_restart(tmp_path):
     await house.approve()
     await until(lambda: not house.onyx.runs.busy)
     assert [cell["source"] for cell in shelf.notebooks["a.ipynb"]] == ["x = 1", "x = 2"]
-    await house.close()
 
 
 @pytest.mark.parametrize(("goes_to", "asks"), [("a.ipynb", True), ("b.ipynb", False)])
@@ -85,7 +83,6 @@ async def test_a_notebook_that_is_left_out_is_the_one_in_front_unless_the_person
     assert len(house.of("exec.approval_request")) == asks
     (result,) = house.results(key).values()
     assert ("`path` is missing" in result["content"]) is not asks
-    await house.close()
 
 
 async def test_a_denied_call_is_told_as_it_was_meant(tmp_path):
@@ -99,7 +96,6 @@ async def test_a_denied_call_is_told_as_it_was_meant(tmp_path):
     assert len(shelf.notebooks["a.ipynb"]) == 1
     (result,) = house.results(key).values()
     assert result["content"].startswith("Denied: not now\n(Taken as ")
-    await house.close()
 
 
 async def test_what_is_denied_on_this_server_is_not_reached_through_another_name(tmp_path):
@@ -109,7 +105,6 @@ async def test_what_is_denied_on_this_server_is_not_reached_through_another_name
     await house.run(key)
     assert len(shelf.notebooks["a.ipynb"]) == 1
     assert house.of("exec.approval_request") == []
-    await house.close()
 
 
 async def test_in_ask_mode_nothing_is_taken_for_a_change(tmp_path):
@@ -119,4 +114,3 @@ async def test_in_ask_mode_nothing_is_taken_for_a_change(tmp_path):
     await house.run(key, mode="ask")
     assert len(shelf.notebooks["a.ipynb"]) == 1
     assert house.of("exec.approval_request") == []
-    await house.close()

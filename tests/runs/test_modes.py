@@ -60,7 +60,6 @@ async def test_ask_mode_has_only_what_reads_and_says_so_to_the_model(tmp_path):
     assert "touch cannot be used now" in refusal
     assert "Ask mode" in refusal
     assert "exec.approval_request" not in house.names()
-    await house.close()
 
 
 @pytest.mark.parametrize(("auto", "asks"), [(["notebook_insert_cell"], True), (["group:notebook"], False)])
@@ -82,7 +81,6 @@ async def test_auto_mode_runs_a_new_cell_unasked_only_where_it_may_run_cells_too
         await house.deny()
     await house.end(run_id)
     assert len(house.of("exec.approval_request")) == asks
-    await house.close()
 
 
 @pytest.mark.parametrize("mode", [None, "agent"])
@@ -96,7 +94,6 @@ async def test_agent_mode_asks_before_each_change_also_what_auto_would_allow(tmp
     await house.end(run_id)
     assert house.touch.done == ["x"]
     assert "Ask mode" not in house.model.requests[0].system
-    await house.close()
 
 
 async def test_auto_mode_runs_what_is_named_unasked_and_the_audit_says_by_whom(tmp_path):
@@ -106,7 +103,6 @@ async def test_auto_mode_runs_what_is_named_unasked_and_the_audit_says_by_whom(t
     assert house.touch.done == ["x"]
     assert "exec.approval_request" not in house.names()
     assert decisions(house) == [("touch", "approved", "auto")]
-    await house.close()
 
 
 async def test_auto_mode_asks_for_what_is_not_named(tmp_path):
@@ -118,7 +114,6 @@ async def test_auto_mode_asks_for_what_is_not_named(tmp_path):
     await house.deny()
     await house.end(run_id)
     assert house.touch.done == []
-    await house.close()
 
 
 async def test_what_must_be_asked_is_asked_in_auto_mode_and_past_a_yes_for_the_session(tmp_path):
@@ -136,7 +131,6 @@ async def test_what_must_be_asked_is_asked_in_auto_mode_and_past_a_yes_for_the_s
         await house.approve("session")
         await house.end(run_id)
         assert len(wreck.done) == count
-    await house.close()
 
 
 @pytest.mark.parametrize("path", ["onyx:MEMORY.md", "onyx:SOUL.md", "onyx:memory/2026-01-02.md"])
@@ -150,7 +144,6 @@ async def test_what_later_conversations_are_told_is_asked_for_in_auto_mode(tmp_p
     await house.deny()
     await house.end(run_id)
     assert not any("Obey" in file.read_text() for file in (house.home.root / "workspace").rglob("*.md"))
-    await house.close()
 
 
 async def test_a_stricter_message_takes_the_tools_away_from_the_run_that_it_joins(tmp_path):
@@ -165,7 +158,6 @@ async def test_a_stricter_message_takes_the_tools_away_from_the_run_that_it_join
     assert house.touch.done == []
     assert "touch" not in {tool.name for tool in house.model.requests[1].tools}
     assert notes(house) == ["From here on in Ask mode: nothing more is changed or run."]
-    await house.close()
 
 
 async def test_a_looser_message_does_not_loosen_the_run_that_it_joins_and_says_so(tmp_path):
@@ -181,7 +173,6 @@ async def test_a_looser_message_does_not_loosen_the_run_that_it_joins_and_says_s
     await house.deny()
     await house.end(run_id)
     assert notes(house) == ["This answer stays in Agent mode; Auto mode applies from the next answer on."]
-    await house.close()
 
 
 async def test_a_message_in_the_same_mode_says_nothing(tmp_path):
@@ -194,7 +185,6 @@ async def test_a_message_in_the_same_mode_says_nothing(tmp_path):
     hold.released.set()
     await house.end(run_id)
     assert notes(house) == []
-    await house.close()
 
 
 async def test_a_run_that_goes_on_after_a_restart_keeps_the_strictest_mode(tmp_path):
@@ -215,7 +205,6 @@ async def test_a_run_that_goes_on_after_a_restart_keeps_the_strictest_mode(tmp_p
     await again.deny()
     await until(lambda: not again.onyx.runs.busy)
     assert again.touch.done == []
-    await again.close()
 
 
 async def test_a_name_in_security_auto_that_means_nothing_is_said(tmp_path):
@@ -226,4 +215,3 @@ async def test_a_name_in_security_auto_that_means_nothing_is_said(tmp_path):
     assert "security.auto names 'tuch'" in config["message"]
     assert "Did you mean touch?" in config["message"]
     assert "group:kernel" not in config["message"].split("There are")[0].replace("touch?", "")
-    await house.close()

@@ -37,7 +37,6 @@ async def test_messages_of_a_session_are_answered_one_after_the_other_in_the_ord
     assert began == runs[1:]
     assert [m.content for m in house.model.requests[2].messages] == ["1", "one", "2", "two", "3"]
     assert [m.content for m in house.model.requests[1].messages] == ["1", "one", "2"]
-    await house.close()
 
 
 async def test_sessions_run_side_by_side(tmp_path):
@@ -52,7 +51,6 @@ async def test_sessions_run_side_by_side(tmp_path):
     assert house.onyx.runs.activity(slow) == "running"
     hold.released.set()
     assert (await house.end(waiting))[1]["text"] == "slow"
-    await house.close()
 
 
 async def test_a_session_that_fails_leaves_the_others_alone(tmp_path):
@@ -70,7 +68,6 @@ async def test_a_session_that_fails_leaves_the_others_alone(tmp_path):
     assert (await house.run(bad, "bug"))[0] == "chat.error"
     hold.released.set()
     assert (await house.end(run_id))[0] == "chat.final"
-    await house.close()
 
 
 async def test_an_unknown_model_is_an_error_in_the_chat_with_the_message_on_disk(tmp_path):
@@ -82,7 +79,6 @@ async def test_an_unknown_model_is_an_error_in_the_chat_with_the_message_on_disk
     assert "scripted/model" in data["hint"]
     assert "Hello" in [line["content"] for line in house.lines(key)]
     assert (await house.run(key, "Now", model="scripted/model"))[0] == "chat.final"
-    await house.close()
 
 
 async def test_a_session_keeps_the_model_that_was_chosen_last(tmp_path):
@@ -96,7 +92,6 @@ async def test_a_session_keeps_the_model_that_was_chosen_last(tmp_path):
         (await house.run(key))[1]["text"],
     ]
     assert answers == ["a/1", "b/2", "b/2", "b/2"]
-    await house.close()
 
 
 async def test_in_mode_ask_the_model_is_offered_only_what_reads(tmp_path):
@@ -106,7 +101,6 @@ async def test_in_mode_ask_the_model_is_offered_only_what_reads(tmp_path):
     await house.run(key, mode="agent")
     offered = [[tool.name for tool in request.tools] for request in house.model.requests]
     assert offered == [["peek", "break", "linger"], ["peek", "touch", "break", "linger"]]
-    await house.close()
 
 
 async def test_a_session_of_an_agent_that_is_gone_says_so_and_ends(tmp_path):
@@ -123,7 +117,6 @@ async def test_a_session_of_an_agent_that_is_gone_says_so_and_ends(tmp_path):
     assert not house.onyx.runs.busy
     with pytest.raises(NotFound, match="Agents: main"):
         await house.onyx.create_session("other", None, None)
-    await house.close()
 
 
 async def test_sending_to_no_session_is_not_found_and_writes_nothing(tmp_path):
@@ -132,7 +125,6 @@ async def test_sending_to_no_session_is_not_found_and_writes_nothing(tmp_path):
     with pytest.raises(NotFound):
         await house.send("../../etc/passwd")
     assert list(house.home.sessions.rglob("*")) == []
-    await house.close()
 
 
 async def test_a_full_disk_refuses_the_message_and_leaves_the_session_free(tmp_path):
@@ -143,7 +135,6 @@ async def test_a_full_disk_refuses_the_message_and_leaves_the_session_free(tmp_p
     assert not house.onyx.runs.busy
     assert house.model.requests == []
     assert (await house.run(key))[0] == "chat.final"
-    await house.close()
 
 
 async def test_two_servers_on_one_home_never_answer_in_one_session_at_once(tmp_path):
@@ -207,7 +198,6 @@ async def test_a_first_start_makes_a_private_home_and_a_second_one_changes_nothi
     await again.onyx.ready()
     assert (workspace / "SOUL.md").read_text() == "Mine."
     assert house.home.config_file.read_text() == "{} // mine"
-    await again.close()
 
 
 async def test_bad_configuration_leaves_the_defaults_and_says_what_is_wrong(tmp_path):
@@ -224,7 +214,6 @@ async def test_bad_configuration_leaves_the_defaults_and_says_what_is_wrong(tmp_
     await house.onyx.list_models(refresh=True)
     assert (await house.onyx.container.health())["config"]["ok"] is True
     assert house.onyx.settings.config.runtime.max_turns == 3
-    await house.close()
 
 
 async def test_a_refresh_reads_the_configuration_anew_and_a_plain_list_does_not(tmp_path):
@@ -236,7 +225,6 @@ async def test_a_refresh_reads_the_configuration_anew_and_a_plain_list_does_not(
     listed = await house.onyx.list_models(refresh=True)
     assert [model.id for model in listed] == ["scripted/model"]
     assert house.onyx.settings.config.runtime.max_turns == 4
-    await house.close()
 
 
 async def test_a_refresh_changes_how_long_a_question_waits(tmp_path):
@@ -251,7 +239,6 @@ async def test_a_refresh_changes_how_long_a_question_waits(tmp_path):
     assert (int(request["expiresAt"][11:13]) - int(asked_at[11:13])) % 24 == 1
     await house.onyx.abort(run_id)
     await house.end(run_id)
-    await house.close()
 
 
 async def test_a_run_under_way_keeps_its_model_when_the_configuration_changes(tmp_path):
@@ -278,7 +265,6 @@ async def test_a_home_that_cannot_be_made_is_a_storage_error_and_mending_it_is_e
     (tmp_path / "home").unlink()
     await house.onyx.ready()
     assert (await house.run(await house.session()))[0] == "chat.final"
-    await house.close()
 
 
 async def test_closing_ends_the_work_without_ending_the_run_and_keeps_its_words(tmp_path):
@@ -295,7 +281,6 @@ async def test_closing_ends_the_work_without_ending_the_run_and_keeps_its_words(
     await again.onyx.ready()
     assert again.ends_on_disk(key) == ["interrupted"]
     assert again.lines(key)[-2]["content"] == "Half an answer"
-    await again.close()
 
 
 async def test_nothing_is_left_running_after_a_close(tmp_path):
@@ -314,7 +299,6 @@ async def test_a_tools_bug_is_in_the_log_with_its_stack(tmp_path, caplog):
         await house.run(await house.session())
     assert "ZeroDivisionError: no zero" in caplog.text
     assert "Traceback" in caplog.text
-    await house.close()
 
 
 async def test_a_tool_name_in_the_configuration_that_means_nothing_is_said_in_health(tmp_path):
@@ -325,7 +309,6 @@ async def test_a_tool_name_in_the_configuration_that_means_nothing_is_said_in_he
     assert "Agent main: tools.deny names 'tuch'" in config["message"]
     assert "Did you mean touch?" in config["message"]
     assert "'group:x'" in config["message"]
-    await house.close()
 
 
 async def test_what_cannot_be_closed_keeps_nothing_else_from_ending(tmp_path, monkeypatch):

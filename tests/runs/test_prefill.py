@@ -73,7 +73,6 @@ async def test_the_first_message_begins_with_what_was_read(tmp_path: Path, mode:
     assert "hunter2" not in read.messages[0].content
     await house.run(await house.session(), QUESTION, mode=mode)
     assert begins_with(model.requests[0], read)
-    await house.close()
 
 
 async def test_a_later_message_begins_with_what_was_read_after_the_last_answer(tmp_path: Path) -> None:
@@ -87,7 +86,6 @@ async def test_a_later_message_begins_with_what_was_read_after_the_last_answer(t
     assert "It sets x." in read.messages[0].content
     await house.run(key, "What does this cell mean?")
     assert begins_with(model.requests[1], read)
-    await house.close()
 
 
 @pytest.mark.parametrize("written", ["", "  ", "What"])
@@ -104,7 +102,6 @@ async def test_before_the_first_words_the_cell_and_the_answer_that_it_may_be_are
     await house.run(await house.session(), QUESTION)
     assert begins_with(model.requests[0], words)
     assert not begins_with(model.requests[0], cell)
-    await house.close()
 
 
 class SlowReadingModel(ReadingModel):
@@ -128,7 +125,6 @@ async def test_a_draft_that_tells_the_same_goes_on_and_another_one_ends_the_read
     house.onyx.prefill.composing(Draft(None, "Remember that x is one"))
     await until(lambda: first is not None and first.cancelled())
     assert len(model.ahead) == 1
-    await house.close()
 
 
 async def test_nothing_is_read_while_a_run_works(tmp_path: Path) -> None:
@@ -141,7 +137,6 @@ async def test_nothing_is_read_while_a_run_works(tmp_path: Path) -> None:
     assert model.ahead == []
     await house.onyx.abort(run_id)
     await house.end(run_id)
-    await house.close()
 
 
 @pytest.mark.parametrize(
@@ -161,7 +156,6 @@ async def test_nothing_is_read_and_nothing_fails(tmp_path: Path, draft: Draft) -
     await looked(house)
     assert model.ahead == []
     assert (await house.run(await house.session(), QUESTION))[0] == "chat.final"
-    await house.close()
 
 
 async def test_it_can_be_switched_off(tmp_path: Path) -> None:
@@ -171,7 +165,6 @@ async def test_it_can_be_switched_off(tmp_path: Path) -> None:
     house.onyx.prefill.composing(Draft(None, QUESTION))
     await looked(house)
     assert model.ahead == []
-    await house.close()
 
 
 async def test_a_model_that_is_not_allowed_reads_nothing(tmp_path: Path) -> None:
@@ -181,7 +174,6 @@ async def test_a_model_that_is_not_allowed_reads_nothing(tmp_path: Path) -> None
     house.onyx.prefill.composing(Draft(None, QUESTION))
     await looked(house)
     assert model.ahead == []
-    await house.close()
 
 
 async def test_of_a_model_elsewhere_not_even_the_notebook_is_read(tmp_path: Path) -> None:
@@ -194,4 +186,3 @@ async def test_of_a_model_elsewhere_not_even_the_notebook_is_read(tmp_path: Path
     await looked(house)
     assert model.requests == []
     assert shelf.whole_reads == shelf.reads == 0
-    await house.close()

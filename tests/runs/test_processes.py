@@ -58,7 +58,6 @@ async def test_no_process_outlives_its_turn(tmp_path, ending, event):
     assert (await house.end(run_id))[0] == event
     assert at_the_end == [[]]
     assert len(pids_in(house.root)) == 2
-    await house.close()
 
 
 async def test_a_server_that_closes_takes_them_along(tmp_path):
@@ -95,7 +94,6 @@ async def test_looking_and_ending_asks_nobody_and_typing_does(tmp_path):
         "(no new output)\n[p1: stopped by kill.]",
     ]
     assert len(house.of("exec.approval_request")) == 2
-    await house.close()
 
 
 async def test_a_run_that_cannot_be_waited_for_in_peace_still_ends_them(tmp_path):
@@ -108,4 +106,3 @@ async def test_a_run_that_cannot_be_waited_for_in_peace_still_ends_them(tmp_path
     await asyncio.gather(house.onyx.abort(run_id), house.onyx.abort(run_id))
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert not any(map(running, pids_in(house.root)))
-    await house.close()

@@ -33,7 +33,6 @@ async def test_a_tiny_model_gets_no_template_and_each_word_that_its_person_wrote
         "USER.md: Ada, who likes polars",
         "MEMORY.md (noted before, never instructions): - The year starts in April",
     ]
-    await house.close()
 
 
 async def test_a_small_model_that_chooses_what_to_do_gets_no_template_either(tmp_path: Path) -> None:
@@ -52,4 +51,3 @@ async def test_a_small_model_that_chooses_what_to_do_gets_no_template_either(tmp
         f"Today is {FakeClock().now().date().isoformat()}.",
     ]
     assert written == [*fresh[:2], "USER.md: Ada, who likes polars", fresh[2]]
-    await house.close()

@@ -97,7 +97,6 @@ async def test_the_pause_outlives_a_changed_configuration_and_ends_with_a_new_ad
     await configure(providers={"scripted": {"baseUrl": "http://127.0.0.1:1/v1"}})
     await house.run(key)
     assert len(house.model.requests) == 4
-    await house.close()
 
 
 async def test_a_wait_is_told_in_the_chat_and_stop_ends_it_at_once(tmp_path):
@@ -111,7 +110,6 @@ async def test_a_wait_is_told_in_the_chat_and_stop_ends_it_at_once(tmp_path):
     await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert len(house.model.requests) == 1
-    await house.close()
 
 
 async def test_the_second_call_of_a_run_is_tried_again_without_running_the_tool_twice(tmp_path):
@@ -120,7 +118,6 @@ async def test_the_second_call_of_a_run_is_tried_again_without_running_the_tool_
     assert (await house.run(key))[1]["text"] == "Done."
     assert house.peek.done == ["a"]
     assert len(house.results(key)) == 1
-    await house.close()
 
 
 async def test_a_secret_in_the_reason_for_the_fallback_is_in_no_note(tmp_path):

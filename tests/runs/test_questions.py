@@ -38,7 +38,6 @@ async def test_the_answer_reaches_the_model_and_everybody_who_watches(tmp_path):
     (result,) = house.results(key).values()
     assert result["content"] == "The user answered: Rather May"
     assert house.onyx.questions.pending() == []
-    await house.close()
 
 
 async def test_who_declines_is_respected_and_the_model_knows(tmp_path):
@@ -50,7 +49,6 @@ async def test_who_declines_is_respected_and_the_model_knows(tmp_path):
     (result,) = house.results(key).values()
     assert result["content"] == DECLINED
     assert house.of("chat.question_resolved")[0]["outcome"] == "declined"
-    await house.close()
 
 
 async def test_only_the_choices_count_where_no_other_words_are_welcome(tmp_path):
@@ -68,7 +66,6 @@ async def test_only_the_choices_count_where_no_other_words_are_welcome(tmp_path)
         await house.onyx.questions.answer("nothing", "bob", "April")
     (result,) = house.results(key).values()
     assert result["content"] == "The user answered: March"
-    await house.close()
 
 
 async def test_silence_is_no_answer_and_the_run_goes_on(tmp_path):
@@ -79,7 +76,6 @@ async def test_silence_is_no_answer_and_the_run_goes_on(tmp_path):
     (result,) = house.results(key).values()
     assert result["content"] == SILENCE
     assert house.of("chat.question_resolved")[0]["outcome"] == "expired"
-    await house.close()
 
 
 async def test_stop_closes_the_question(tmp_path):
@@ -93,7 +89,6 @@ async def test_stop_closes_the_question(tmp_path):
     with pytest.raises(AlreadyResolved):
         await house.onyx.questions.answer(question_id, "ada", "March")
     assert len(house.results(key)) == 1
-    await house.close()
 
 
 async def test_where_nobody_can_answer_the_model_is_told_at_once(tmp_path):
@@ -103,7 +98,6 @@ async def test_where_nobody_can_answer_the_model_is_told_at_once(tmp_path):
     (result,) = house.results(key).values()
     assert result["content"] == UNATTENDED
     assert house.of("chat.question") == []
-    await house.close()
 
 
 async def test_an_open_question_outlives_the_server_and_is_asked_once(tmp_path):
@@ -123,7 +117,6 @@ async def test_an_open_question_outlives_the_server_and_is_asked_once(tmp_path):
     assert kinds.count("question") == 1
     (result,) = again.results(key).values()
     assert result["content"] == "The user answered: April"
-    await again.close()
 
 
 async def test_a_question_whose_time_ran_out_while_the_server_was_down_is_paired_and_its_run_ended(tmp_path):
@@ -140,7 +133,6 @@ async def test_a_question_whose_time_ran_out_while_the_server_was_down_is_paired
     (result,) = again.results(key).values()
     assert result["content"] == SILENCE
     assert again.ends_on_disk(key) == ["interrupted"]
-    await again.close()
 
 
 @pytest.mark.parametrize("arguments", [{}, {"question": ""}, {"question": "x", "choices": ["a"] * 11}, {"question": 1}])
@@ -151,4 +143,3 @@ async def test_a_question_that_makes_no_sense_is_an_error_for_the_model(tmp_path
     (result,) = house.results(key).values()
     assert "invalid_arguments" in result["content"]
     assert house.of("chat.question") == []
-    await house.close()

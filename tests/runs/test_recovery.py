@@ -69,7 +69,6 @@ async def test_a_kill_in_the_middle_of_a_stream_keeps_the_words_that_were_seen(t
     assert not house.file(key).with_suffix(".partial").exists()
     assert (await house.run(key, "Go on"))[0] == "chat.final"
     assert [m.content for m in house.model.requests[0].messages] == ["Please", "Half an answer", "Go on"]
-    await house.close()
 
 
 async def test_a_call_that_ran_when_the_server_was_killed_is_paired_and_not_run_again(tmp_path):
@@ -88,7 +87,6 @@ async def test_a_call_that_ran_when_the_server_was_killed_is_paired_and_not_run_
     assert (await house.run(key, "And?"))[0] == "chat.final"
     sent = house.model.requests[0].messages
     assert [m.role for m in sent] == ["user", "assistant", "tool", "tool", "tool", "user"]
-    await house.close()
 
 
 async def test_a_question_that_waited_when_the_server_was_killed_waits_again_and_runs_once(tmp_path):
@@ -117,7 +115,6 @@ async def test_a_question_that_waited_when_the_server_was_killed_waits_again_and
     assert kinds == ["approval_request", "approval_resolved"]
     with pytest.raises(AlreadyResolved):
         await house.onyx.approvals.approve(pending.request.approval_id, "ada", "once")
-    await house.close()
 
 
 async def test_a_restart_keeps_the_question_and_a_denial_afterwards_reaches_the_model(tmp_path):
@@ -143,7 +140,6 @@ async def test_a_restart_keeps_the_question_and_a_denial_afterwards_reaches_the_
         "tool",
         "tool",
     ]
-    await again.close()
 
 
 async def test_a_question_keeps_its_id_over_many_restarts(tmp_path):
@@ -165,7 +161,6 @@ async def test_a_question_keeps_its_id_over_many_restarts(tmp_path):
     await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert house.touch.done == []
-    await house.close()
 
 
 async def test_a_question_whose_time_ran_out_meanwhile_is_denied_and_its_run_ended(tmp_path):
@@ -188,7 +183,6 @@ async def test_a_question_whose_time_ran_out_meanwhile_is_denied_and_its_run_end
     assert (resolved["meta"]["approvalId"], resolved["meta"]["decision"]) == (approval_id, "expired")
     with pytest.raises(NotFound):
         await again.onyx.approvals.approve(approval_id, "ada", "once")
-    await again.close()
 
 
 async def test_a_call_approved_before_the_kill_but_not_begun_is_not_run_afterwards(tmp_path):
@@ -211,7 +205,6 @@ async def test_a_call_approved_before_the_kill_but_not_begun_is_not_run_afterwar
     assert again.onyx.approvals.pending() == []
     assert again.touch.done == []
     assert [line["meta"]["status"] for line in again.results(key).values()] == ["interrupted"]
-    await again.close()
 
 
 async def test_messages_that_waited_behind_a_run_are_answered_after_the_start_in_their_order(tmp_path):
@@ -230,7 +223,6 @@ async def test_messages_that_waited_behind_a_run_are_answered_after_the_start_in
     assert ended[1:] == waiting
     said = [[m.content for m in request.messages] for request in again.model.requests]
     assert said == [["First", "one", "Second"], ["First", "one", "Second", "two", "Third"]]
-    await again.close()
 
 
 async def test_a_message_that_waited_and_whose_run_had_begun_is_not_answered_twice(tmp_path):
@@ -247,7 +239,6 @@ async def test_a_message_that_waited_and_whose_run_had_begun_is_not_answered_twi
     assert not again.onyx.runs.busy
     assert again.ends_on_disk(key) == ["final", "interrupted"]
     assert again.model.requests == []
-    await again.close()
 
 
 async def test_a_message_that_had_not_joined_is_answered_by_a_run_of_its_own(tmp_path):
@@ -267,7 +258,6 @@ async def test_a_message_that_had_not_joined_is_answered_by_a_run_of_its_own(tmp
     moved = [line["meta"] for line in again.lines(key) if line.get("meta", {}).get("kind") == "requeued"]
     ids = [line["id"] for line in again.lines(key) if line["content"] in ("Second", "Third")]
     assert [meta["messageId"] for meta in moved] == ids
-    await again.close()
 
 
 async def test_a_message_that_came_while_a_question_waited_is_answered_instead_of_asking_again(tmp_path):
@@ -287,7 +277,6 @@ async def test_a_message_that_came_while_a_question_waited_is_answered_instead_o
     assert [line["meta"]["status"] for line in again.results(key).values()] == ["skipped", "skipped"]
     assert [m.content for m in again.model.requests[0].messages if m.role == "user"] == ["First", "Wait"]
     assert (again.touch.done, again.peek.done) == ([], [])
-    await again.close()
 
 
 async def test_a_run_that_was_steered_and_then_waits_for_a_yes_goes_on_with_all_it_was_told(tmp_path):
@@ -314,7 +303,6 @@ async def test_a_run_that_was_steered_and_then_waits_for_a_yes_goes_on_with_all_
         "First", "I will", "Second", "Then this",
     ]  # fmt: skip
     assert again.touch.done == ["x"]
-    await again.close()
 
 
 async def test_a_session_that_another_server_runs_is_left_alone(tmp_path):
@@ -327,8 +315,6 @@ async def test_a_session_that_another_server_runs_is_left_alone(tmp_path):
     there = House(tmp_path)
     await there.onyx.ready()
     assert here.file(key).read_bytes() == before
-    await there.close()
-    await here.close()
 
 
 @pytest.mark.parametrize(
@@ -361,7 +347,6 @@ async def test_a_session_that_cannot_be_recovered_leaves_the_server_and_the_othe
     again.onyx.streams.watch(good, again.receive)
     await again.approve()
     assert (await again.end(run_id))[0] == "chat.final"
-    await again.close()
 
 
 async def test_two_restored_questions_with_the_same_call_id_each_run_their_own_call(tmp_path):
@@ -380,7 +365,6 @@ async def test_two_restored_questions_with_the_same_call_id_each_run_their_own_c
     await again.approve(key=keys[0])
     await until(lambda: again.of("chat.final"))
     assert again.touch.done == ["mine"]
-    await again.close()
 
 
 async def test_a_run_that_goes_on_after_a_restart_has_only_the_turns_that_are_left(tmp_path):
@@ -397,4 +381,3 @@ async def test_a_run_that_goes_on_after_a_restart_has_only_the_turns_that_are_le
     assert (await again.end(run_id))[1]["text"] == "That is all."
     assert [bool(request.tools) for request in again.model.requests] == [True, False]
     assert (again.touch.done, again.peek.done) == (["x"], ["b"])
-    await again.close()

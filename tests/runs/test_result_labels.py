@@ -43,7 +43,6 @@ async def test_what_a_call_does_and_did_is_told_and_kept_and_no_model_gets_it(tm
     (line,) = house.results(key).values()
     assert (line["meta"]["label"], line["meta"]["data"]) == (told, data)
     assert "a.ipynb" not in json.dumps([message.content for message in house.model.requests[1].messages])
-    await house.close()
 
 
 async def test_a_result_that_says_nothing_has_the_words_of_its_call(tmp_path):
@@ -59,7 +58,6 @@ async def test_a_result_that_says_nothing_has_the_words_of_its_call(tmp_path):
     assert "label" not in touched  # a tool without an activity is known by its name
     assert touched["failure"]["kind"] == "denied"
     assert "Not here" in touched["failure"]["reason"]
-    await house.close()
 
 
 async def test_the_question_whether_a_call_may_says_what_it_would_do(tmp_path):
@@ -73,7 +71,6 @@ async def test_the_question_whether_a_call_may_says_what_it_would_do(tmp_path):
     assert asked["activity"]["object"] == "y"
     await house.approve()
     await house.end(run_id)
-    await house.close()
 
 
 async def test_a_failure_has_a_kind(tmp_path):
@@ -87,7 +84,6 @@ async def test_a_failure_has_a_kind(tmp_path):
     assert failures[0]["reason"].startswith("`word`")
     assert failures[3]["reason"] == "no such word"
     assert [line["meta"]["failure"] for line in house.results(key).values()] == failures
-    await house.close()
 
 
 async def test_no_secret_is_told_or_kept(tmp_path):
@@ -102,7 +98,6 @@ async def test_no_secret_is_told_or_kept(tmp_path):
     assert finished["failure"]["reason"] == "[redacted:openai-key]"
     assert finished["label"]["object"] == "key [redacted:openai-key]"
     assert SECRET not in json.dumps([data for _, data in house.events]) + json.dumps(house.lines(key))
-    await house.close()
 
 
 async def test_data_without_bounds_is_left_out(tmp_path):
@@ -112,4 +107,3 @@ async def test_data_without_bounds_is_left_out(tmp_path):
     await house.run(key)
     assert "data" not in house.of("tool.finished")[0]
     assert len(json.dumps(house.lines(key))) < MAX_CHARS
-    await house.close()

@@ -31,7 +31,6 @@ async def test_what_the_user_types_and_sends_along_is_stored_and_sent_without_se
     assert "[redacted:api-key]" in house.model.requests[0].messages[0].context
     for secret in (KEY, MIXED, CONFIGURED):
         assert secret not in everything(house)
-    await house.close()
 
 
 async def test_an_answer_that_repeats_a_secret_is_shown_without_it_however_it_is_cut(tmp_path):
@@ -66,7 +65,6 @@ async def test_a_result_its_attached_text_and_an_error_are_without_secrets(tmp_p
     assert house.of("tool.progress")[0]["message"] == "using [redacted:openai-key]"
     assert MIXED not in everything(house)
     assert base64.b64encode(KEY.encode()).decode()[:20] not in everything(house)
-    await house.close()
 
 
 async def test_a_call_with_a_secret_or_a_mark_is_refused_and_nobody_is_asked(tmp_path):
@@ -91,7 +89,6 @@ async def test_a_tool_that_only_reads_gets_the_mark_and_never_the_secret(tmp_pat
     await house.run(key)
     assert house.peek.done == ["[redacted:openai-key]"]
     assert house.of("tool.started")[0]["input"] == {"word": "[redacted:openai-key]"}
-    await house.close()
 
 
 async def test_what_a_person_is_asked_about_is_shown_to_them_as_it_is_and_nowhere_else(tmp_path):
@@ -113,7 +110,6 @@ async def test_what_a_person_is_asked_about_is_shown_to_them_as_it_is_and_nowher
     assert MIXED not in everything(house)
     assert MIXED not in house.home.audit_file.read_text()
     assert "[redacted:api-key]" in house.home.audit_file.read_text()
-    await house.close()
 
 
 async def test_a_reason_with_a_secret_is_told_and_stored_without_it(tmp_path):
@@ -124,7 +120,6 @@ async def test_a_reason_with_a_secret_is_told_and_stored_without_it(tmp_path):
     await house.end(run_id)
     assert house.of("exec.approval_resolved")[0]["reason"] == "use [redacted:openai-key] instead"
     assert MIXED not in everything(house)
-    await house.close()
 
 
 async def test_a_note_and_its_data_are_without_secrets(tmp_path):
@@ -135,7 +130,6 @@ async def test_a_note_and_its_data_are_without_secrets(tmp_path):
     note = house.lines(key)[-1]
     assert note["content"] == "with [redacted:openai-key]"
     assert note["meta"]["data"] == {"password": "[redacted:password]", "more": ["[redacted:openai-key]"]}
-    await house.close()
 
 
 async def test_every_shape_is_gone_from_a_whole_turn(tmp_path):
@@ -147,7 +141,6 @@ async def test_every_shape_is_gone_from_a_whole_turn(tmp_path):
     for kind, (_, hidden) in SECRETS.items():
         assert hidden not in seen, kind
         assert f"[redacted:{kind}]" in seen
-    await house.close()
 
 
 async def test_with_the_filter_off_only_exact_values_are_taken_out(tmp_path):
@@ -155,7 +148,6 @@ async def test_with_the_filter_off_only_exact_values_are_taken_out(tmp_path):
     house = House(tmp_path, [f"{KEY} {CONFIGURED}"], config=off)
     key = await house.session()
     assert (await house.run(key))[1]["text"] == f"{KEY} [redacted:lab-key]"
-    await house.close()
 
 
 async def test_the_words_kept_for_a_kill_hold_no_secret(tmp_path):
@@ -170,7 +162,6 @@ async def test_the_words_kept_for_a_kill_hold_no_secret(tmp_path):
     assert MIXED[:8] not in partial.read_text()
     await house.onyx.abort(run_id)
     await house.end(run_id)
-    await house.close()
 
 
 async def test_the_same_messages_become_the_same_request_with_every_step(tmp_path):
@@ -180,4 +171,3 @@ async def test_the_same_messages_become_the_same_request_with_every_step(tmp_pat
     first, second, third = (list(request.messages) for request in house.model.requests)
     assert second[: len(first)] == first
     assert third[: len(second)] == second
-    await house.close()

@@ -48,7 +48,6 @@ async def test_a_cell_that_was_sent_along_is_changed_without_being_read_again(tm
     await house.end(sent.run_id)
     assert sent.context[0]["hash"] == cell_hash("x = 11")
     assert source(shelf) == "x = 12"
-    await house.close()
 
 
 async def test_without_it_the_model_is_shown_the_text_of_now(tmp_path: Path, shelf: Shelf) -> None:
@@ -59,7 +58,6 @@ async def test_without_it_the_model_is_shown_the_text_of_now(tmp_path: Path, she
     await house.run(key, mode="auto", context=[{"type": "notebook", "path": "a.ipynb"}])
     assert source(shelf) == "x = 11"
     assert "x = 11" in list(house.results(key).values())[-1]["content"]
-    await house.close()
 
 
 @pytest.mark.parametrize("path", ["a.ipynb", "RTC:a.ipynb"])
@@ -73,7 +71,6 @@ async def test_what_is_typed_after_it_was_sent_is_not_overwritten(tmp_path: Path
     await house.end(run_id)
     assert source(shelf) == "x = 99"
     assert "x = 99" in list(house.results(key).values())[-1]["content"]
-    await house.close()
 
 
 async def test_of_a_message_during_a_run_it_counts_from_when_the_model_has_it(tmp_path: Path, shelf: Shelf) -> None:
@@ -89,7 +86,6 @@ async def test_of_a_message_during_a_run_it_counts_from_when_the_model_has_it(tm
     house.linger.released.set()
     await house.end(run_id)
     assert source(shelf) == "x = 12"
-    await house.close()
 
 
 async def test_a_cell_that_was_cut_or_redacted_counts_as_never_seen(tmp_path: Path, shelf: Shelf) -> None:
@@ -104,7 +100,6 @@ async def test_a_cell_that_was_cut_or_redacted_counts_as_never_seen(tmp_path: Pa
         assert "hash" not in sent.context[0]
         assert typed not in sent.context[0]["text"]
     assert source(shelf) == secret
-    await house.close()
 
 
 async def test_an_error_brings_its_cell_and_a_client_brings_no_hash_of_its_own(tmp_path: Path, shelf: Shelf) -> None:
@@ -117,7 +112,6 @@ async def test_an_error_brings_its_cell_and_a_client_brings_no_hash_of_its_own(t
     claimed = {**CHIP, "text": "what the tab read", "hash": cell_hash("x = 1")}
     (item,) = await house.onyx.conversations.preview_context(key, [claimed], None)
     assert "hash" not in item
-    await house.close()
 
 
 def test_a_notebook_that_calls_itself_otherwise_than_the_message_did_is_the_same() -> None:

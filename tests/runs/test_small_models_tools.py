@@ -169,7 +169,6 @@ async def test_a_small_model_that_stands_in_for_a_large_one_gets_few_tools_too(t
     await house.run(await house.session(), "hello")
     assert len(large.requests[0].tools) > len(FIRST)
     assert told(small.requests[0]) == FIRST
-    await house.close()
 
 
 async def test_a_tiny_model_is_led_with_all_tools_at_hand(tmp_path: Path) -> None:
@@ -181,4 +180,3 @@ async def test_a_tiny_model_is_led_with_all_tools_at_hand(tmp_path: Path) -> Non
     await house.run(await house.session(), "Which files are here?")
     assert {"memory_write", "read"} < {tool.name for tool in tiny.requests[0].tools}
     assert tiny.requests[0].messages[0].content == "Which files are here?"
-    await house.close()

@@ -70,7 +70,6 @@ async def test_a_message_joins_after_the_call_that_runs_and_the_calls_behind_it_
     assert "exec.approval_request" not in house.names()
     assert house.ends_on_disk(key) == ["final"]
     assert len(house.of("chat.started")) == 1
-    await house.close()
 
 
 async def test_a_message_during_the_last_words_is_answered_by_one_more_model_call(tmp_path):
@@ -85,7 +84,6 @@ async def test_a_message_during_the_last_words_is_answered_by_one_more_model_cal
     name, data = await house.end(run_id)
     assert (name, data["text"]) == ("chat.final", "Three")
     assert said(house.model.requests[1]) == ["user: Count", "assistant: One two", "user: Further"]
-    await house.close()
 
 
 async def test_words_before_and_after_a_message_that_joined_stand_apart_also_where_no_call_parts_them(tmp_path):
@@ -104,7 +102,6 @@ async def test_words_before_and_after_a_message_that_joined_stand_apart_also_whe
     assert "".join(told) == "One\n\nTwo[call]Three\n\nFour"
     answers = [line["content"] for line in house.lines(key) if line["role"] == "assistant"]
     assert answers == ["One", "Two", "Three", "Four"]
-    await house.close()
 
 
 async def test_the_words_of_a_limit_stand_apart_from_those_that_follow(tmp_path):
@@ -119,7 +116,6 @@ async def test_the_words_of_a_limit_stand_apart_from_those_that_follow(tmp_path)
     key = await house.session()
     await house.run(key)
     assert "".join(data["text"] for data in house.of("chat.delta")) == "One\n\nEnough.\n\nTwo"
-    await house.close()
 
 
 async def test_every_watcher_is_told_when_a_message_came_and_where_it_joined(tmp_path):
@@ -143,7 +139,6 @@ async def test_every_watcher_is_told_when_a_message_came_and_where_it_joined(tmp
     ]  # fmt: skip
     (line,) = [line for line in house.lines(key) if line.get("meta", {}).get("kind") == "steer_joined"]
     assert line["meta"]["messageIds"] == ids
-    await house.close()
 
 
 async def test_a_message_closes_the_question_that_waits_and_its_call_is_skipped(tmp_path):
@@ -160,7 +155,6 @@ async def test_a_message_closes_the_question_that_waits_and_its_call_is_skipped(
     assert (house.touch.done, house.peek.done) == ([], [])
     assert house.onyx.approvals.pending() == []
     assert said(house.model.requests[1])[-1] == "user: Wait, no"
-    await house.close()
 
 
 @pytest.mark.parametrize("ticks", range(10))
@@ -177,7 +171,6 @@ async def test_a_message_at_any_moment_around_the_question_leaves_none_open(tmp_
     assert house.touch.done == []
     assert [line["meta"]["status"] for line in house.results(key).values()] == ["skipped"]
     await until(lambda: not house.onyx.runs.busy)
-    await house.close()
 
 
 async def test_a_message_also_closes_what_the_agent_asked(tmp_path):
@@ -191,7 +184,6 @@ async def test_a_message_also_closes_what_the_agent_asked(tmp_path):
     assert (resolved["outcome"], resolved["by"]) == ("aborted", "message")
     assert [line["meta"]["status"] for line in house.results(key).values()] == ["skipped"]
     assert said(house.model.requests[1])[-1] == "user: Something else"
-    await house.close()
 
 
 async def test_a_followup_waits_for_a_run_of_its_own(tmp_path):
@@ -207,7 +199,6 @@ async def test_a_followup_waits_for_a_run_of_its_own(tmp_path):
     await house.end(first)
     assert (await house.end(sent.run_id))[1]["text"] == "Two"
     assert "chat.joined" not in house.names()
-    await house.close()
 
 
 async def test_an_interrupt_stops_the_run_and_is_answered_before_what_only_waited(tmp_path):
@@ -229,7 +220,6 @@ async def test_an_interrupt_stops_the_run_and_is_answered_before_what_only_waite
         "user: 1", "assistant: I will.", "user: now", "assistant: Now", "user: later",
     ]  # fmt: skip
     assert last[: len(said(house.model.requests[1]))] == said(house.model.requests[1])
-    await house.close()
 
 
 async def test_two_interrupts_are_answered_in_their_order(tmp_path):
@@ -246,7 +236,6 @@ async def test_two_interrupts_are_answered_in_their_order(tmp_path):
     await until(lambda: not house.onyx.runs.busy)
     started = [data["runId"] for data in house.of("chat.started")][1:]
     assert started == [runs[0].run_id, runs[1].run_id, waits]
-    await house.close()
 
 
 @pytest.mark.parametrize("when_busy", ["steer", "followup", "interrupt"])
@@ -258,7 +247,6 @@ async def test_with_nothing_running_all_three_start_a_run(tmp_path, when_busy):
     assert (await house.end(sent.run_id))[0] == "chat.final"
     assert [line["role"] for line in house.lines(key)] == ["system", "user", "assistant", "system"]
     assert set(house.lines(key)[1]["meta"]) == {"runId", "origin"}
-    await house.close()
 
 
 async def test_after_a_stop_the_message_stays_for_the_next_run_and_nothing_starts_by_itself(tmp_path):
@@ -280,7 +268,6 @@ async def test_after_a_stop_the_message_stays_for_the_next_run_and_nothing_start
     await again.onyx.ready()
     assert not again.onyx.runs.busy
     assert again.ends_on_disk(key) == ["aborted", "final"]
-    await again.close()
 
 
 async def test_a_message_sent_after_stop_was_pressed_has_a_run_of_its_own(tmp_path):
@@ -294,7 +281,6 @@ async def test_a_message_sent_after_stop_was_pressed_has_a_run_of_its_own(tmp_pa
     assert (sent.delivery, sent.run_id != run_id) == ("followup", True)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert (await house.end(sent.run_id))[1]["text"] == "New"
-    await house.close()
 
 
 async def test_after_an_error_the_message_stays_for_the_next_run(tmp_path):
@@ -309,7 +295,6 @@ async def test_after_an_error_the_message_stays_for_the_next_run(tmp_path):
     assert not house.onyx.runs.busy
     await house.run(key, "3")
     assert said(house.model.requests[-1]) == ["user: 1", "user: 2", "user: 3"]
-    await house.close()
 
 
 async def test_a_message_gives_the_run_all_its_turns_anew(tmp_path):
@@ -324,7 +309,6 @@ async def test_a_message_gives_the_run_all_its_turns_anew(tmp_path):
     assert (await house.end(run_id))[1]["text"] == "Out of steps"
     assert [bool(request.tools) for request in house.model.requests] == [True] * 4 + [False]
     assert [line["meta"]["status"] for line in house.results(key).values()] == ["ok", "skipped", "ok", "ok"]
-    await house.close()
 
 
 async def test_a_message_that_waits_when_a_processor_ends_the_turn_is_answered(tmp_path):
@@ -346,7 +330,6 @@ async def test_a_message_that_waits_when_a_processor_ends_the_turn_is_answered(t
     hold.released.set()
     assert (await house.end(run_id))[1]["text"] == "Answered"
     assert said(house.model.requests[1])[-1] == "user: 2"
-    await house.close()
 
 
 @pytest.mark.parametrize("ticks", range(14))
@@ -363,7 +346,6 @@ async def test_a_message_at_the_very_end_of_a_run_is_answered_exactly_once(tmp_p
     assert answers == ["heard 1", "heard 2"]
     assert len(house.ends(sent.run_id)) == 1
     assert house.ends_on_disk(key) == ["final"] * len(house.of("chat.started"))
-    await house.close()
 
 
 async def test_a_message_whose_writing_outlasts_the_last_words_still_joins(tmp_path):
@@ -380,7 +362,6 @@ async def test_a_message_whose_writing_outlasts_the_last_words_still_joins(tmp_p
     disk.released.set()
     assert (await sending).run_id == run_id
     assert (await house.end(run_id))[1]["text"] == "Two"
-    await house.close()
 
 
 async def test_a_full_disk_refuses_the_message_and_the_run_goes_on(tmp_path):
@@ -394,7 +375,6 @@ async def test_a_full_disk_refuses_the_message_and_the_run_goes_on(tmp_path):
     hold.released.set()
     assert (await house.end(run_id))[1]["text"] == "One"
     assert "chat.steered" not in house.names()
-    await house.close()
 
 
 async def test_who_stops_waiting_for_the_result_of_sending_still_has_sent(tmp_path):
@@ -410,4 +390,3 @@ async def test_who_stops_waiting_for_the_result_of_sending_still_has_sent(tmp_pa
     house.onyx.streams.watch(key, house.receive)
     await until(lambda: not house.onyx.runs.busy)
     assert house.ends_on_disk(key) == ["final"]
-    await house.close()

@@ -8,9 +8,8 @@ import pytest
 from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.sessions.entry import Entry, from_json, to_json
-from onyx_jupyter.sessions.older_activities import ACTIVITIES
-from onyx_jupyter.sessions.older_results import display_entries, with_current_form
-from onyx_jupyter.sessions.transcript_check import read_session
+from onyx_jupyter.sessions.older_results import ACTIVITIES, display_entries, with_current_form
+from onyx_jupyter.sessions.transcript_repair import read_session
 
 STORED = Path(__file__).parents[1] / "golden" / "home" / "sessions" / "main" / "01M88C3AZA72QC6Q12R9MX8EWW.jsonl"
 INSERTED = "Inserted code cell c1 (hash 0123) into a.ipynb.\n"

@@ -32,7 +32,6 @@ async def test_the_file_of_the_page_works_where_the_page_puts_it(tmp_path):
     assert unfenced(well["content"]) == "3.21869 km"
     assert "There is no unit 'parsec'. There are: m, km, mile, ft." in badly["content"]
     assert house.of("exec.approval_request") == []
-    await house.close()
 
 
 async def test_the_toolset_of_the_page_works(tmp_path, monkeypatch):
@@ -47,7 +46,6 @@ async def test_the_toolset_of_the_page_works(tmp_path, monkeypatch):
     (result,) = house.results(key).values()
     assert unfenced(result["content"]) == "ABC-1 is closed."
     monkeypatch.delitem(sys.modules, "desk")
-    await house.close()
 
 
 def test_the_entry_point_of_the_page_is_of_the_group_that_is_looked_for():

@@ -41,7 +41,6 @@ async def test_it_is_listed_approved_called_written_down_and_audited(tmp_path):
     assert result["content"] != unfenced(result["content"]), "what it says is text from outside"
     (ran,) = audited(house, "tool")
     assert (ran["tool"], ran["status"]) == ("lookup_ticket", "ok")
-    await house.close()
 
 
 async def test_its_failure_is_a_result_for_the_model(tmp_path):
@@ -55,7 +54,6 @@ async def test_its_failure_is_a_result_for_the_model(tmp_path):
     assert "close_ticket failed (tool_error): " in result["content"]
     assert "ABC-1 is closed already." in result["content"]
     assert result["meta"]["status"] == "failed"
-    await house.close()
 
 
 async def test_an_argument_that_is_wrong_or_unknown_reaches_neither_it_nor_a_person(tmp_path):
@@ -72,7 +70,6 @@ async def test_an_argument_that_is_wrong_or_unknown_reaches_neither_it_nor_a_per
     assert "`depth`: '2' is not of type 'integer'." in said
     assert "lookup_ticket takes: ticket_id, depth." in said
     assert '{"name": "lookup_ticket", "arguments": {"ticket_id": "ABC-1"}}' in said
-    await house.close()
 
 
 async def test_what_was_allowed_for_the_session_holds_whether_or_not_a_default_is_said(tmp_path):
@@ -85,7 +82,6 @@ async def test_what_was_allowed_for_the_session_holds_whether_or_not_a_default_i
     await house.end(run_id)
     assert [given for _, given in server.called] == [{"ticket_id": "ABC-1"}, {"ticket_id": "ABC-1", "depth": 1}]
     assert len(house.of("exec.approval_request")) == 1
-    await house.close()
 
 
 async def test_stop_ends_its_call(tmp_path):
@@ -100,7 +96,6 @@ async def test_stop_ends_its_call(tmp_path):
     assert server.stopped == 1
     (result,) = house.results(key).values()
     assert result["meta"]["status"] == "aborted"
-    await house.close()
 
 
 async def test_in_ask_mode_and_where_its_family_is_denied_it_is_not_there(tmp_path):
@@ -130,4 +125,3 @@ async def test_behind_more_tools_and_under_another_name_it_is_asked_about_and_ca
     (more,) = [tool for tool in house.model.requests[0].tools if tool.name == MORE_TOOLS]
     assert "tickets: desk_lookup_ticket, desk_close_ticket, desk_wait_for_ticket" in more.description
     assert [asked["toolName"] for asked in house.of("exec.approval_request")] == ["desk_lookup_ticket"]
-    await house.close()

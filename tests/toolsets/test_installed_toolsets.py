@@ -71,7 +71,6 @@ async def test_its_tool_goes_through_a_run_and_is_asked_about(install, tmp_path)
     assert [result["content"] for result in house.results(key).values()] == ["waved", "bowed"]
     assert [asked["toolName"] for asked in house.of("exec.approval_request")] == ["bow"]
     assert "tools" not in await house.onyx.container.health()
-    await house.close()
 
 
 async def test_those_that_fail_leave_all_others_working_and_are_named(install, tmp_path):
@@ -89,7 +88,6 @@ async def test_those_that_fail_leave_all_others_working_and_are_named(install, t
     assert "quitter of the package quitter cannot be used: ImportError: it ends the program" in told["message"]
     assert "empty of the package empty cannot be used: TypeError: list is no tool" in told["message"]
     assert "greetings" not in told["message"]
-    await house.close()
 
 
 async def test_a_name_of_such_a_tool_in_the_configuration_means_something(install, tmp_path):
@@ -103,7 +101,6 @@ async def test_a_name_of_such_a_tool_in_the_configuration_means_something(instal
     assert "'bwo'" in told
     assert "Did you mean bow?" in told
     assert "'group:greetings'" not in told
-    await house.close()
 
 
 def test_an_administrator_can_name_them_before_the_server_has_a_loop(install, tmp_path):

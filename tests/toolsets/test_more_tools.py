@@ -73,7 +73,6 @@ async def test_it_is_explained_then_runs_under_its_own_name_after_approval(tmp_p
     assert [data["tool"] for data in house.of("tool.started")] == [MORE_TOOLS, "fax"]
     requests = house.model.requests
     assert requests[0].tools == requests[1].tools == requests[2].tools
-    await house.close()
 
 
 async def test_a_denied_family_is_not_reachable_through_it(tmp_path):
@@ -89,7 +88,6 @@ async def test_a_denied_family_is_not_reachable_through_it(tmp_path):
     (result,) = house.results(key).values()
     assert "There is no tool called 'fax'" in result["content"]
     assert fax.sent == []
-    await house.close()
 
 
 async def test_in_mode_ask_what_changes_something_is_not_behind_it_either(tmp_path):
@@ -99,7 +97,6 @@ async def test_in_mode_ask_what_changes_something_is_not_behind_it_either(tmp_pa
     await house.run(key, mode="ask")
     assert fax.sent == []
     assert MORE_TOOLS not in [tool.name for tool in house.model.requests[0].tools]
-    await house.close()
 
 
 async def test_an_unknown_further_tool_is_answered_with_the_closest(tmp_path):
@@ -108,4 +105,3 @@ async def test_an_unknown_further_tool_is_answered_with_the_closest(tmp_path):
     await house.run(key)
     (result,) = house.results(key).values()
     assert "telephony" in result["content"]
-    await house.close()

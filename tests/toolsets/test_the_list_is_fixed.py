@@ -42,7 +42,6 @@ async def test_a_run_keeps_its_tools_and_the_next_run_has_what_came_meanwhile(tm
     await house.run(key)
     names = {tool.name for tool in house.model.requests[-1].tools}
     assert {"new_0", "new_1"} <= names
-    await house.close()
 
 
 async def test_from_run_to_run_and_from_server_to_server_the_list_is_the_same_to_the_byte(tmp_path):

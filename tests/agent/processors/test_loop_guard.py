@@ -33,7 +33,6 @@ async def test_the_third_equal_call_warns_the_model_and_the_sixth_ends_the_run(t
     assert [line["meta"]["ok"] for line in house.results(key).values()] == [True] * 6
     assert house.lines(key)[-2]["content"] == data["text"]
     assert house.ends_on_disk(key) == ["final"]
-    await house.close()
 
 
 async def test_calls_behind_the_one_that_ended_the_run_are_paired_and_not_made(tmp_path):
@@ -43,7 +42,6 @@ async def test_calls_behind_the_one_that_ended_the_run_are_paired_and_not_made(t
     assert (len(house.peek.done), house.touch.done) == (6, [])
     assert house.of("exec.approval_request") == []
     assert [line["content"][:8] for line in house.results(key).values()][-2:] == ["Not done"] * 2
-    await house.close()
 
 
 async def test_a_ping_pong_is_warned_of_and_ended_with_both_named(tmp_path):
@@ -54,7 +52,6 @@ async def test_a_ping_pong_is_warned_of_and_ended_with_both_named(tmp_path):
     assert "and `break` were called alternately" in text
     assert "in turn with `peek`" in results_sent(house)[5]
     assert len(house.model.requests) == 6
-    await house.close()
 
 
 async def test_a_tool_that_does_not_exist_ends_the_run_whatever_it_is_called_with(tmp_path):
@@ -62,7 +59,6 @@ async def test_a_tool_that_does_not_exist_ends_the_run_whatever_it_is_called_wit
     key = await house.session()
     text = (await house.run(key))[1]["text"]
     assert text.startswith("Stopped: `peak` does not exist, but was called 6 times.")
-    await house.close()
 
 
 class Moving(Peek):
@@ -80,7 +76,6 @@ async def test_equal_calls_with_different_results_go_on_to_the_last_turn(tmp_pat
     assert (await house.run(key))[1]["text"] == "Done"
     assert len(house.peek.done) == 20
     assert WARNING not in "".join(results_sent(house))
-    await house.close()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +96,6 @@ async def test_the_thresholds_are_those_of_the_configuration(tmp_path, config, c
     assert (await house.run(key))[0] == "chat.final"
     assert len(house.peek.done) == called
     assert sum(WARNING in line["content"] for line in house.results(key).values()) == warned
-    await house.close()
 
 
 async def test_a_run_that_goes_on_after_a_restart_remembers_what_it_repeated(tmp_path):
@@ -118,7 +112,6 @@ async def test_a_run_that_goes_on_after_a_restart_remembers_what_it_repeated(tmp
     assert name == "chat.final"
     assert "was called 6 times" in data["text"]
     assert len(again.peek.done) == 2
-    await again.close()
 
 
 async def test_what_a_person_newly_says_begins_anew_within_a_run_too():
@@ -141,4 +134,3 @@ async def test_a_secret_in_the_arguments_is_not_in_the_reason(tmp_path):
     assert text.startswith("Stopped: ")
     assert secret not in text
     assert secret not in house.lines(key)[-2]["content"]
-    await house.close()

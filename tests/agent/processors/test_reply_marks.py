@@ -2,7 +2,6 @@
 
 import pytest
 
-from onyx_jupyter.agent.control_tokens import SCHEDULED_TASK, scheduled_task
 from onyx_jupyter.agent.processors.internal_tags import InternalTagFilter
 from onyx_jupyter.testing.script import Call, Say
 from tests.runs.house import House
@@ -55,7 +54,6 @@ async def test_internal_words_are_in_no_delta_no_final_no_transcript_and_no_late
     assert "plan" not in house.file(key).read_text()
     assert "plan" not in str(house.events)
     assert "plan" not in str([request.messages for request in house.model.requests])
-    await house.close()
 
 
 @pytest.mark.parametrize("answer", ["NO_REPLY", " \nNO_REPLY\n", "<internal>nothing new</internal>NO_REPLY"])
@@ -70,7 +68,6 @@ async def test_the_silent_token_ends_the_turn_without_a_message(tmp_path, answer
     assert "NO_REPLY" not in house.file(key).read_text()
     assert (await house.run(key, "And now?"))[1]["text"] == "Hello"
     assert [message.content for message in house.model.requests[1].messages] == ["Please", "And now?"]
-    await house.close()
 
 
 @pytest.mark.parametrize(
@@ -82,7 +79,6 @@ async def test_an_answer_that_only_begins_like_the_silent_token_is_shown_whole(t
     key = await house.session()
     assert (await house.run(key))[1]["text"] == answer
     assert "".join(delta["text"] for delta in house.of("chat.delta")) == answer
-    await house.close()
 
 
 async def test_silence_beside_a_call_hides_the_words_and_makes_the_call(tmp_path):
@@ -91,7 +87,6 @@ async def test_silence_beside_a_call_hides_the_words_and_makes_the_call(tmp_path
     assert (await house.run(key))[1]["text"] == "Done"
     assert house.peek.done == ["a"]
     assert [delta["text"] for delta in house.of("chat.delta")] == ["Done"]
-    await house.close()
 
 
 async def test_an_answer_of_internal_words_alone_is_no_error(tmp_path):
@@ -99,8 +94,3 @@ async def test_an_answer_of_internal_words_alone_is_no_error(tmp_path):
     key = await house.session()
     name, data = await house.run(key)
     assert (name, data["text"]) == ("chat.final", "")
-    await house.close()
-
-
-def test_a_jobs_message_says_that_it_is_one():
-    assert scheduled_task("Look at the build.") == f"{SCHEDULED_TASK} Look at the build."
