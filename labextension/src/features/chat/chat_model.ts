@@ -17,7 +17,7 @@ import { allowedMode, MODES } from '../composer/mode';
 import type { Mode } from '../composer/mode';
 import { Session } from './session';
 import type { SessionServices } from './session';
-import type { Acting, ToolMode } from '../composer/tool_mode';
+import type { Acting, ToolMode } from '../composer/model_choice';
 import type { TabMemory } from './tab_memory';
 
 const PERSON = { username: 'you', display_name: 'You' };
