@@ -24,7 +24,7 @@ const PERSON = { username: 'you', display_name: 'You' };
 const ONYX = { username: 'onyx', display_name: 'Onyx', bot: true };
 
 /** The notebook that is sent along with a message, with its active cell. */
-export interface NotebookInFront {
+interface NotebookInFront {
   readonly path: string | null;
   readonly activeCellId: string | null;
   readonly isIncluded: boolean;

@@ -57,7 +57,7 @@ const STREAMED = new Set(['chat.delta', 'chat.thought', 'tool.draft']);
 export type ApprovalScope = 'once' | 'session' | 'always';
 
 /** `new`: nothing on the server yet. `failed`: it could not be read, `problem` says why. */
-export type Phase = 'new' | 'loading' | 'ready' | 'failed';
+type Phase = 'new' | 'loading' | 'ready' | 'failed';
 
 export class Session extends ViewModel {
   constructor(

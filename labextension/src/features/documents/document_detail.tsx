@@ -8,7 +8,7 @@ import { RefusalNote } from '../../shared/problem_notes';
 import { useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 
-export interface DocumentDetailProps {
+interface DocumentDetailProps {
   item: KnowledgeItemInfo;
   /** Why the last action failed. */
   refusal: string | null;

@@ -9,7 +9,7 @@ import { IconButton } from '../../shared/icon_button';
 import { ProblemNote, RefusalNote } from '../../shared/problem_notes';
 import { useUi } from '../../shared/ui_context';
 
-export interface LocalModelActions {
+interface LocalModelActions {
   fetch: (model: LocalModelInfo) => void;
   pause: (model: LocalModelInfo) => void;
   remove: (model: LocalModelInfo) => void;

@@ -26,7 +26,7 @@ import { DocumentDetailPart, DocumentListPart, useDocuments } from '../documents
 /** As in panel.css: a panel this narrow shows its list or its detail. */
 const NARROW_PX = 560;
 
-export interface MemoryPanelProps {
+interface MemoryPanelProps {
   files: MemoryFiles;
   search: MemorySearch;
   file: MemoryFile;

@@ -11,7 +11,7 @@ import type { Methods } from '../../protocol/wire';
 
 type Changes = Methods['notebook.changes'];
 
-export interface Subject {
+interface Subject {
   /** Several reasons to ask within this many milliseconds count as one. */
   debounceMs: number;
   /** Gets each event; true if it is a reason to ask. */

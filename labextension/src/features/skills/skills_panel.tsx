@@ -23,7 +23,7 @@ import { fileName } from '../../shared/short_text';
 
 const MAX_COMPLETIONS = 50;
 
-export interface SkillsPanelProps {
+interface SkillsPanelProps {
   skills: Skills;
   runs: SkillRuns;
   draft: SkillDraft;

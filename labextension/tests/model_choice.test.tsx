@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ModelPicker } from '../src/features/composer/model_picker';
 import { TabMemory } from '../src/features/chat/tab_memory';
 import type { KeyValueStore } from '../src/features/chat/tab_memory';
-import type { ToolMode } from '../src/features/composer/tool_mode';
+import { modelName } from '../src/features/composer/model_choice';
+import type { ToolMode } from '../src/features/composer/model_choice';
 import type { ModelInfo } from '../src/protocol/wire';
 import { drawAnew, host, render } from './drawing';
 
@@ -90,4 +91,15 @@ it('the browser keeps it with the model that it was chosen for', () => {
   expect([later.toolMode('cells/coder'), later.toolMode('lab/big')]).toEqual(['tools', null]);
   store.setItem('onyx:toolMode:lab/big', 'root');
   expect(later.toolMode('lab/big')).toBeNull();
+});
+
+describe('modelName', () => {
+  it.each([
+    ['openai/gpt-x', 'gpt-x'],
+    ['openrouter/qwen/qwen3-coder', 'qwen/qwen3-coder'],
+    ['local/qwen2.5-coder-1.5b', 'qwen2.5-coder-1.5b'],
+    ['local//home/me/models/qwen-1.5b.gguf', 'qwen-1.5b']
+  ])('calls %s %s', (id, name) => {
+    expect(modelName(id)).toBe(name);
+  });
 });
