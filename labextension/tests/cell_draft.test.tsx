@@ -1,25 +1,18 @@
-import { nullTranslator } from '@jupyterlab/translation';
-import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { RunView } from '../src/features/chat/run_view';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import { asksAboutCells } from '../src/features/approvals/cell_questions';
 import { findRun, newRun, newToolCall } from '../src/features/chat/conversation';
 import type { Conversation, Item, Run, ToolCall } from '../src/features/chat/conversation';
 import type { Mode } from '../src/features/composer/mode';
 import { appendText, applyEvent, noteScope } from '../src/features/chat/run_events';
 import type { EventFrame } from '../src/protocol/frames';
+import { drawAnew, host, render } from './drawing';
 
-vi.mock('@jupyterlab/ui-components', () => {
-  const names = ['addBelowIcon', 'caretDownIcon', 'caretRightIcon', 'checkIcon', 'closeIcon', 'copyIcon'];
-  return Object.fromEntries([...names, 'historyIcon', 'infoIcon'].map(name => [name, { react: () => null }]));
-});
 vi.mock('@jupyterlab/rendermime', () => ({}));
 vi.mock('@jupyterlab/outputarea', () => ({}));
+
+drawAnew();
 
 const apply = (items: Conversation, event: string, data: object) =>
   applyEvent(items, { event, data: { runId: 'r1', sessionKey: 's', seq: 1, ...data } } as EventFrame, 0);
@@ -119,36 +112,20 @@ describe('whether it will be asked about', () => {
 });
 
 describe('its card', () => {
-  let root: Root;
-  let host: HTMLElement;
   const done = () => Promise.resolve();
   const draw = (shown: Run, asksForCells = true) =>
-    act(async () =>
-      root.render(
-        <UiProvider value={{ trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui}>
-          <RunView
-            run={shown}
-            asksForCells={asksForCells}
-            online
-            canRetry={false}
-            retry={() => undefined}
-            approve={done}
-            deny={done}
-            answer={done}
-          />
-        </UiProvider>
-      )
+    render(
+      <RunView
+        run={shown}
+        asksForCells={asksForCells}
+        online
+        canRetry={false}
+        retry={() => undefined}
+        approve={done}
+        deny={done}
+        answer={done}
+      />
     );
-
-  beforeEach(() => {
-    host = document.body.appendChild(document.createElement('div'));
-    root = createRoot(host);
-  });
-
-  afterEach(() => {
-    act(() => root.unmount());
-    host.remove();
-  });
 
   it('shows the code as it is, without answers to give, and reads its letters to nobody', async () => {
     await draw(run(write(begun, '\nprint("<b>")')));

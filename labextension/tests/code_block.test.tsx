@@ -1,36 +1,14 @@
-import { nullTranslator } from '@jupyterlab/translation';
-import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { CodeBlock } from '../src/shared/code_block';
 import { DiffView } from '../src/shared/diff_view';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
+import { drawAnew, host, render } from './drawing';
 
-vi.mock('@jupyterlab/ui-components', () =>
-  Object.fromEntries(['addBelowIcon', 'checkIcon', 'copyIcon'].map(name => [name, { react: () => null }]))
-);
 vi.mock('../src/shared/markdown_block_view', () => ({ MarkdownBlockView: () => null }));
 
-let root: Root;
-let host: HTMLElement;
-const draw = (shown: JSX.Element) =>
-  act(async () => {
-    const ui = { trans: nullTranslator.load('onyx_jupyter'), copy: vi.fn(), insertCode: vi.fn() };
-    root.render(<UiProvider value={ui as unknown as Ui}>{shown}</UiProvider>);
-  });
+drawAnew();
 
-beforeEach(() => {
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
-});
-
-afterEach(() => {
-  act(() => root.unmount());
-  host.remove();
-});
+const draw = (shown: JSX.Element) => render(shown, { copy: vi.fn(), insertCode: vi.fn() });
 
 describe('code in an answer', () => {
   const canInsert = async (language: string) => {

@@ -1,20 +1,13 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { DocumentDetail } from '../src/features/documents/document_detail';
 import { DocumentGroup } from '../src/features/documents/document_group';
 import type { DocumentGroupProps } from '../src/features/documents/document_group';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import type { KnowledgeItemInfo } from '../src/protocol/wire';
+import { drawAnew, host, part, render } from './drawing';
 
-vi.mock('@jupyterlab/ui-components', () => {
-  const icon = { react: () => null };
-  return { closeIcon: icon, fileUploadIcon: icon };
-});
+drawAnew();
 
 const item = (itemId: string, more: Partial<KnowledgeItemInfo> = {}): KnowledgeItemInfo => ({
   ...{ itemId, kind: 'path', path: `docs/${itemId}`, title: itemId, addedAt: '2026-11-22T10:00:00Z' },
@@ -22,15 +15,9 @@ const item = (itemId: string, more: Partial<KnowledgeItemInfo> = {}): KnowledgeI
   ...more
 });
 
-let root: Root;
-let host: HTMLElement;
 const [remove, drop, dismissRefusal] = [vi.fn(), vi.fn(), vi.fn()];
-const draw = (view: JSX.Element) => {
-  const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
-  return act(async () => root.render(<UiProvider value={ui}>{view}</UiProvider>));
-};
 const group = (more: Partial<DocumentGroupProps>) =>
-  draw(
+  render(
     <DocumentGroup
       {...{ items: [], uploads: [], chosenId: null, problem: null, refusal: null, online: true }}
       {...{ choose: vi.fn(), remove, addFiles: vi.fn(), drop, dismissRefusal }}
@@ -38,24 +25,16 @@ const group = (more: Partial<DocumentGroupProps>) =>
     />
   );
 const detail = (one: KnowledgeItemInfo) =>
-  draw(
+  render(
     <DocumentDetail
       {...{ item: one, refusal: null, online: true, refresh: vi.fn(), stop: vi.fn(), remove }}
       {...{ open: null, back: vi.fn(), dismissRefusal }}
     />
   );
-const part = (hook: string) => host.querySelector<HTMLElement>(`[data-onyx=${hook}]`);
 const rows = () => [...host.querySelectorAll<HTMLElement>('[data-onyx=document]')];
 
 beforeEach(() => {
-  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
   remove.mockReset();
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
 });
 
 describe('the group of documents', () => {

@@ -4,7 +4,7 @@ import { citedParts, foundPassages } from '../src/shared/citations';
 import { factGroups, isAt } from '../src/features/memory/memory_facts';
 import { MemoryFile } from '../src/features/memory/memory_file';
 import type { Restored } from '../src/features/memory/memory_file';
-import type { MemoryPlace } from '../src/features/memory/memory_place';
+import type { MemoryPlace } from '../src/shared/citations';
 import { MemoryFiles } from '../src/features/memory/memory_files';
 import { MemorySearch } from '../src/features/memory/memory_search';
 import {

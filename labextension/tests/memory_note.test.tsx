@@ -1,19 +1,12 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { NoteView } from '../src/features/chat/note_view';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import { MemoryActions } from '../src/features/memory/memory_actions';
 import { RequestError } from '../src/protocol/frames';
+import { click, drawAnew, host, part, render } from './drawing';
 
-vi.mock('@jupyterlab/ui-components', () => {
-  const icon = { react: () => null };
-  return { caretRightIcon: icon, infoIcon: icon };
-});
+drawAnew();
 
 const CHANGE = { op: 'add', section: 'Facts', item: '', content: 'April', reason: 'said', sources: [] };
 const DATA = {
@@ -26,33 +19,15 @@ const DATA = {
   before: 1
 };
 
-let root: Root;
-let host: HTMLElement;
 const request = vi.fn();
 const actions = new MemoryActions({ request } as never, { key: 's', info: null });
 const draw = (kind: string, data: Record<string, unknown>, memory: MemoryActions | undefined = actions) => {
-  const ui = { trans: nullTranslator.load('onyx_jupyter'), memory } as unknown as Ui;
   const note = { kind, message: 'Some words.', data };
-  return act(async () =>
-    root.render(
-      <UiProvider value={ui}>
-        <NoteView note={note} />
-      </UiProvider>
-    )
-  );
+  return render(<NoteView note={note} />, { memory });
 };
-const part = (hook: string) => host.querySelector<HTMLElement>(`[data-onyx=${hook}]`);
-const click = (hook: string) => act(async () => part(hook)!.click());
 
 beforeEach(() => {
-  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
   request.mockReset();
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
 });
 
 describe('the note of what was remembered', () => {

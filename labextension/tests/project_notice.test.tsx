@@ -1,23 +1,15 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 
 import { ProjectNotice } from '../src/features/project/project_notice';
 import { ProjectPanel } from '../src/features/project/project_panel';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import type { ProjectFile } from '../src/protocol/wire';
+import { drawAnew, host, part, render } from './drawing';
 
-// JupyterLab's components do not load outside of a browser; of them only an icon is used here.
-vi.mock('@jupyterlab/ui-components', () => ({ closeIcon: { react: () => null } }));
+drawAnew();
 
-let root: Root;
-let host: HTMLElement;
 const trust = vi.fn((_: ProjectFile) => Promise.resolve());
 const decline = vi.fn((_: ProjectFile) => Promise.resolve());
-const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
 const file = (text: string, more: Partial<ProjectFile> = {}): ProjectFile => ({
   path: 'AGENTS.md',
   state: 'new',
@@ -26,42 +18,20 @@ const file = (text: string, more: Partial<ProjectFile> = {}): ProjectFile => ({
   text,
   ...more
 });
+
 const answers = { online: true, trust, decline, refusal: null, dismissRefusal: () => undefined };
 const notice = (shown: ProjectFile, more: { refusal?: string; online?: boolean } = {}) =>
-  act(async () =>
-    root.render(
-      <UiProvider value={ui}>
-        <ProjectNotice file={shown} {...answers} {...more} />
-      </UiProvider>
-    )
-  );
+  render(<ProjectNotice file={shown} {...answers} {...more} />);
 const panel = (...files: ProjectFile[]) =>
-  act(async () =>
-    root.render(
-      <UiProvider value={ui}>
-        <ProjectPanel
-          files={files}
-          problem={null}
-          {...answers}
-          open={() => undefined}
-          close={() => undefined}
-        />
-      </UiProvider>
-    )
+  render(
+    <ProjectPanel files={files} problem={null} {...answers} open={() => undefined} close={() => undefined} />
   );
-const hook = (name: string) => host.querySelector<HTMLButtonElement>(`[data-onyx=project-${name}]`);
+const hook = (name: string) => part(`project-${name}`);
 const click = (name: string) => act(async () => hook(name)?.click());
 
 beforeEach(() => {
-  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
   trust.mockClear();
   decline.mockClear();
-  host = document.createElement('div');
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  vi.unstubAllGlobals();
 });
 
 it('says that there are instructions, how many lines, and that they are not used', async () => {

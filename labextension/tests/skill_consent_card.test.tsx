@@ -1,44 +1,23 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import { SkillConsentCard } from '../src/features/skills/skill_consent_card';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import type { OpenQuestion } from '../src/features/skills/skill_consent';
+import { drawAnew, host, render } from './drawing';
+
+drawAnew();
 
 const QUESTION = {
   expiresAt: '2026-01-02T03:04:05.000Z',
   detail: { skill: { id: 'home:count', name: 'count', description: 'Counts.', hash: 'h1' }, text: 'print(1)' }
 } as OpenQuestion;
 const NOTHING = { question: null, end: null, online: true, problem: null };
-let root: Root;
-let host: HTMLElement;
 const trust = vi.fn((_: string) => Promise.resolve());
 const refuse = vi.fn(() => Promise.resolve());
 const draw = (props: Partial<Parameters<typeof SkillConsentCard>[0]>) => {
-  const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
-  return act(async () =>
-    root.render(
-      <UiProvider value={ui}>
-        <SkillConsentCard {...NOTHING} {...props} trust={trust} refuse={refuse} />
-      </UiProvider>
-    )
-  );
+  return render(<SkillConsentCard {...NOTHING} {...props} trust={trust} refuse={refuse} />);
 };
 const buttons = () => [...host.querySelectorAll('button')];
-
-beforeEach(() => {
-  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
-  host = document.createElement('div');
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  vi.unstubAllGlobals();
-});
 
 it('reads first, and says nothing else until the text is there', async () => {
   await draw({});

@@ -1,4 +1,4 @@
-/** How a model acts: it calls tools, or proposes cells. The server says which one suits a model. */
+/** A model's short name, and how it acts: it calls tools, or proposes cells, whichever the server says suits it. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { ModelInfo } from '../../protocol/wire';
@@ -16,4 +16,10 @@ export function defaultActing(models: readonly ModelInfo[], id: string): Acting 
 
 export function toolModeName(acting: Acting, trans: TranslationBundle): string {
   return acting === 'cell' ? trans.__('Acts in cells') : trans.__('Calls tools');
+}
+
+/** `openai/gpt-x` → `gpt-x`; for a file only its name: `local//models/qwen.gguf` → `qwen`. */
+export function modelName(id: string): string {
+  const name = id.slice(id.indexOf('/') + 1);
+  return name.endsWith('.gguf') ? name.slice(name.lastIndexOf('/') + 1, -'.gguf'.length) : name;
 }

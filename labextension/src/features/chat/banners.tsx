@@ -1,7 +1,9 @@
-/** Says that the connection is lost, why as far as known, and offers to reconnect at once. */
+/** One line below the header that says what is wrong and what to do: the connection, the configuration. */
 import { useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 
-import { Banner } from './banner';
+import type { Assistant } from './assistant';
+import type { ViewState } from './view_state';
 import { useSignals } from '../../shared/hooks';
 import { useUi } from '../../shared/ui_context';
 import type { Reachability } from '../../protocol/rest_client';
@@ -17,6 +19,7 @@ interface ConnectionBannerProps {
   check: ReachabilityCheck;
 }
 
+/** Says that the connection is lost, why as far as known, and offers to reconnect at once. */
 export function ConnectionBanner({ client, check }: ConnectionBannerProps): JSX.Element | null {
   const { trans } = useUi();
   useSignals(client.stateChanged);
@@ -60,4 +63,48 @@ function useReachability(isOpen: boolean, check: ReachabilityCheck): Reachabilit
     };
   }, [isOpen, check]);
   return reason;
+}
+
+/** Says what is wrong with the configuration, except beside the panel that explains it. */
+export function ConfigBanner({
+  assistant,
+  view
+}: {
+  assistant: Assistant;
+  view: ViewState;
+}): JSX.Element | null {
+  const { trans } = useUi();
+  useSignals(assistant.changed);
+  const config = assistant.component('config');
+  if (!config || config.ok || view.panel === 'connect') {
+    return null;
+  }
+  return (
+    <Banner
+      hook="config-banner"
+      action={{ label: trans.__('Check again'), run: () => void assistant.refresh(true) }}
+    >
+      {config.message}
+      {config.hint ? ` ${config.hint}` : ''}
+    </Banner>
+  );
+}
+
+interface BannerProps {
+  hook: string;
+  children: ReactNode;
+  action?: { label: string; run: () => void };
+}
+
+function Banner({ hook, children, action }: BannerProps): JSX.Element {
+  return (
+    <div className="onyx-Banner" role="status" data-onyx={hook}>
+      <span>{children}</span>
+      {action && (
+        <button type="button" className="onyx-Link" onClick={action.run}>
+          {action.label}
+        </button>
+      )}
+    </div>
+  );
 }

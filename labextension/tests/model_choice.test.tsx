@@ -1,16 +1,15 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { ModelPicker } from '../src/features/composer/model_picker';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import { TabMemory } from '../src/features/chat/tab_memory';
 import type { KeyValueStore } from '../src/features/chat/tab_memory';
-import type { ToolMode } from '../src/features/composer/tool_mode';
+import { modelName } from '../src/features/composer/model_choice';
+import type { ToolMode } from '../src/features/composer/model_choice';
 import type { ModelInfo } from '../src/protocol/wire';
+import { drawAnew, host, render } from './drawing';
+
+drawAnew();
 
 const CODER: ModelInfo = {
   id: 'cells/coder',
@@ -22,26 +21,20 @@ const CODER: ModelInfo = {
 const BIG: ModelInfo = { id: 'lab/big', provider: 'lab', local: false, tools: true };
 
 describe('how the chosen model acts', () => {
-  let root: Root;
-  let host: HTMLElement;
   const choose = vi.fn();
   const chooseToolMode = vi.fn();
   const draw = (chosen: string, toolMode: ToolMode = 'auto', locked = false) =>
-    act(async () =>
-      root.render(
-        <UiProvider value={{ trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui}>
-          <ModelPicker
-            models={[CODER, { ...BIG, locked }]}
-            standard="lab/big"
-            chosen={chosen}
-            choose={choose}
-            toolMode={toolMode}
-            chooseToolMode={chooseToolMode}
-            connectModel={vi.fn()}
-            showLocalModels={vi.fn()}
-          />
-        </UiProvider>
-      )
+    render(
+      <ModelPicker
+        models={[CODER, { ...BIG, locked }]}
+        standard="lab/big"
+        chosen={chosen}
+        choose={choose}
+        toolMode={toolMode}
+        chooseToolMode={chooseToolMode}
+        connectModel={vi.fn()}
+        showLocalModels={vi.fn()}
+      />
     );
   const select = () => host.querySelector('select')!;
   const ways = () =>
@@ -55,13 +48,6 @@ describe('how the chosen model acts', () => {
   beforeEach(() => {
     choose.mockClear();
     chooseToolMode.mockClear();
-    host = document.body.appendChild(document.createElement('div'));
-    root = createRoot(host);
-  });
-
-  afterEach(() => {
-    act(() => root.unmount());
-    host.remove();
   });
 
   it('is said in the picker and its name, and can be switched without another model', async () => {
@@ -105,4 +91,15 @@ it('the browser keeps it with the model that it was chosen for', () => {
   expect([later.toolMode('cells/coder'), later.toolMode('lab/big')]).toEqual(['tools', null]);
   store.setItem('onyx:toolMode:lab/big', 'root');
   expect(later.toolMode('lab/big')).toBeNull();
+});
+
+describe('modelName', () => {
+  it.each([
+    ['openai/gpt-x', 'gpt-x'],
+    ['openrouter/qwen/qwen3-coder', 'qwen/qwen3-coder'],
+    ['local/qwen2.5-coder-1.5b', 'qwen2.5-coder-1.5b'],
+    ['local//home/me/models/qwen-1.5b.gguf', 'qwen-1.5b']
+  ])('calls %s %s', (id, name) => {
+    expect(modelName(id)).toBe(name);
+  });
 });
