@@ -66,7 +66,7 @@ def test_importing_the_package_imports_nothing_else(tmp_path: Path) -> None:
     assert {name for name in others if not name.startswith("_")} == set()
 
 
-def test_loading_the_extension_leaves_heavy_libraries_alone(tmp_path: Path) -> None:
+def test_loading_extension_imports_no_heavy_library(tmp_path: Path) -> None:
     imported = imported_by(LOAD_EXTENSION, tmp_path)
     assert "onyx_jupyter" in imported
     assert imported & HEAVY_LIBRARIES == set()
@@ -93,7 +93,7 @@ print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
 
 
-def test_an_answer_of_a_server_of_ones_own_needs_no_heavy_library(tmp_path: Path) -> None:
+def test_answer_from_custom_server_needs_no_heavy_library(tmp_path: Path) -> None:
     assert imported_by(ASK_A_SERVER_OF_ONES_OWN, tmp_path) & HEAVY_LIBRARIES == set()
 
 
@@ -151,7 +151,7 @@ print(json.dumps(loaded))
 """
 
 
-def test_an_open_sidebar_needs_no_heavy_library_and_no_process(tmp_path: Path) -> None:
+def test_open_sidebar_needs_no_heavy_library_or_process(tmp_path: Path) -> None:
     imported = imported_by(CONNECT_AS_THE_SIDEBAR_DOES, tmp_path)
     assert "pydantic" in imported
     assert imported & HEAVY_LIBRARIES == set()
@@ -169,7 +169,7 @@ print(json.dumps(sorted({name.partition(".")[0] for name in set(sys.modules) - b
 """
 
 
-def test_loading_the_magics_into_a_kernel_leaves_heavy_libraries_and_the_server_alone(tmp_path: Path) -> None:
+def test_loading_magics_imports_no_heavy_library_or_server(tmp_path: Path) -> None:
     imported = imported_by(LOAD_MAGICS, tmp_path)
     assert "websocket" in imported
     assert imported & (HEAVY_LIBRARIES | {"fastjsonschema", "jupyter_server", "pydantic", "tornado"}) == set()

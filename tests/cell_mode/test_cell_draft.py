@@ -32,7 +32,7 @@ def seen(pieces: list[CellDraft]) -> list[str]:
     return shown[1:]
 
 
-def test_the_lines_of_the_server_are_there_before_the_first_word() -> None:
+def test_loading_lines_appear_before_first_token() -> None:
     assert drafts() == [CellDraft(READ, begins=True)]
 
 
@@ -50,20 +50,20 @@ def test_the_lines_of_the_server_are_there_before_the_first_word() -> None:
     ],
 )
 @pytest.mark.parametrize("begun", [READ, ""])
-def test_it_grows_letter_by_letter_into_the_cell_without_ever_going_back(answer: str, begun: str) -> None:
+def test_draft_grows_monotonically_into_the_cell(answer: str, begun: str) -> None:
     pieces = drafts(answer, begun=begun)
     assert [piece.begins for piece in pieces] == [True, *[False] * (len(pieces) - 1)]
     assert seen(pieces)[-1] == cell_of(answer, begun)
     assert "```" not in "".join(seen(pieces))
 
 
-def test_what_turns_out_to_be_thought_is_thrown_away() -> None:
+def test_text_reclassified_as_thought_is_discarded() -> None:
     pieces = drafts("print(1)", TextWasThinking(), "print(2)")
     assert seen(pieces)[-1] == f"{READ}\nprint(2)"
     assert sum(piece.begins for piece in pieces) == 2
 
 
-def test_what_else_there_is_to_tell_goes_by() -> None:
+def test_other_events_pass_through() -> None:
     async def asking() -> AsyncGenerator[ModelEvent, None]:
         yield ModelProgress("Loading")
 

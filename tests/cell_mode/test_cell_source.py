@@ -21,16 +21,16 @@ BEGUN = "import pandas as pd\ndf = pd.read_csv('a b.csv')"
         "Here it is:\n```py\nprint(df.shape)\n```\n```python\nprint(1)\n```",
     ],
 )
-def test_the_first_block_behind_what_was_begun(answer: str) -> None:
+def test_first_block_after_started_code(answer: str) -> None:
     assert cell_of(answer, BEGUN) == f"{BEGUN}\nprint(df.shape)"
 
 
 @pytest.mark.parametrize("answer", ["", "\n", BEGUN, "```python\n```"])
-def test_nothing_beyond_what_was_begun_is_no_cell(answer: str) -> None:
+def test_nothing_beyond_started_code_is_no_cell(answer: str) -> None:
     assert cell_of(answer, BEGUN) == ""
 
 
-def test_what_cannot_run_is_told_and_magics_can() -> None:
+def test_code_that_cannot_run_is_reported_and_magics_are_accepted() -> None:
     assert problem_in("print(1)\n%matplotlib inline\n!ls") is None
     assert problem_in("%%bash\nls | wc -l") is None
     assert "SyntaxError" in (problem_in("@mean[1]") or "")
@@ -39,7 +39,7 @@ def test_what_cannot_run_is_told_and_magics_can() -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_text_gives_a_cell_or_none(answer: str) -> None:
+def test_any_text_yields_a_cell_or_none(answer: str) -> None:
     cell = cell_of(answer, BEGUN)
     assert cell == "" or cell.startswith(BEGUN)
     problem_in(cell)

@@ -19,7 +19,7 @@ IN_KERNEL = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("fee", "float
         'print("@mean[12.5]")',
     ],
 )
-def test_a_sentence_that_stands_in_the_cell_is_no_result(source: str) -> None:
+def test_sentence_printed_by_cell_is_no_result(source: str) -> None:
     assert only_claims(source, "who leaves most often?")
     assert not only_claims(source, "print that in a cell")
 
@@ -27,16 +27,16 @@ def test_a_sentence_that_stands_in_the_cell_is_no_result(source: str) -> None:
 @pytest.mark.parametrize(
     "source", ["", "print(1)", "fees.mean()", 'print(f"It is {fees.mean()}")', "print('a b c', x)", "x ="]
 )
-def test_what_computes_is_run(source: str) -> None:
+def test_computing_cell_runs(source: str) -> None:
     assert not only_claims(source, "the mean fee")
 
 
-def test_a_table_of_the_kernel_is_not_read_from_a_file_that_is_nowhere() -> None:
+def test_kernel_table_is_not_read_from_missing_file() -> None:
     source = "import pandas as pd\nfees = pd.read_csv(\n    'data/other.csv',\n)\nfees.mean()"
     assert without_needless_loads(source, IN_KERNEL) == "import pandas as pd\nfees.mean()"
 
 
-def test_nor_is_its_reading_spoken_of() -> None:
+def test_its_loading_is_not_mentioned_either() -> None:
     source = (
         "# Load the dataset (if not already loaded)\n# fees = pd.read_csv('other.csv')\n\n# Compute it\nfees.mean()"
     )
@@ -48,7 +48,7 @@ def test_nor_is_its_reading_spoken_of() -> None:
 @pytest.mark.parametrize(
     "source", ["fees = pd.read_csv('fees.csv')", "new = pd.read_csv('other.csv')", "fees = pd.read_csv(name)", "x ="]
 )
-def test_what_may_be_meant_is_read(source: str) -> None:
+def test_ambiguous_reads_are_kept(source: str) -> None:
     assert without_needless_loads(source, IN_KERNEL) == source
 
 
@@ -63,5 +63,5 @@ def test_what_may_be_meant_is_read(source: str) -> None:
         ("@mean_fee[12.5]", False),
     ],
 )
-def test_python_is_no_answer_in_words(answer: str, code: bool) -> None:
+def test_python_code_is_not_a_text_answer(answer: str, code: bool) -> None:
     assert is_code(answer) == code

@@ -375,7 +375,7 @@ def hasty(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
     return KINDS[request.param](tmp_path, 0.2)  # type: ignore[no-any-return]
 
 
-async def test_a_yes_is_a_yes(case: Case):
+async def test_yes_is_returned(case: Case):
     question_id = await case.ask()
     await case.yes(question_id)
     assert await case.outcome(question_id) == "yes"
@@ -383,7 +383,7 @@ async def test_a_yes_is_a_yes(case: Case):
     await case.close()
 
 
-async def test_a_no_is_a_no(case: Case):
+async def test_no_is_returned(case: Case):
     question_id = await case.ask()
     await case.no(question_id)
     assert await case.outcome(question_id) == "no"
@@ -391,7 +391,7 @@ async def test_a_no_is_a_no(case: Case):
     await case.close()
 
 
-async def test_of_two_answers_the_first_counts_and_the_second_hears_so(case: Case):
+async def test_first_of_two_answers_counts_and_second_is_rejected(case: Case):
     question_id = await case.ask()
     first, second = await asyncio.gather(case.no(question_id), case.yes(question_id), return_exceptions=True)
     assert first is None
@@ -400,7 +400,7 @@ async def test_of_two_answers_the_first_counts_and_the_second_hears_so(case: Cas
     await case.close()
 
 
-async def test_silence_is_one_and_a_late_yes_changes_nothing(case: Case):
+async def test_timeout_is_an_answer_and_late_yes_is_ignored(case: Case):
     case.patience_s = 0.05
     question_id = await case.ask()
     await case.let_time_pass()
@@ -412,7 +412,7 @@ async def test_silence_is_one_and_a_late_yes_changes_nothing(case: Case):
     await case.close()
 
 
-async def test_a_yes_that_cannot_be_written_does_not_count_and_can_be_said_again(case: Case):
+async def test_yes_that_cannot_be_stored_does_not_count_and_can_be_repeated(case: Case):
     question_id = await case.ask()
     case.is_full = True
     with pytest.raises(StorageError):
@@ -424,7 +424,7 @@ async def test_a_yes_that_cannot_be_written_does_not_count_and_can_be_said_again
     await case.close()
 
 
-async def test_after_a_stop_nothing_waits_and_a_yes_is_refused(case: Case):
+async def test_after_stop_nothing_is_pending_and_yes_is_rejected(case: Case):
     question_id = await case.ask()
     await case.stop(question_id)
     assert case.waiting() == []
@@ -433,7 +433,7 @@ async def test_after_a_stop_nothing_waits_and_a_yes_is_refused(case: Case):
     await case.close()
 
 
-async def test_an_answer_to_nothing_is_refused(case: Case):
+async def test_answer_without_request_is_rejected(case: Case):
     question_id = await case.ask()
     with pytest.raises(OVER):
         await case.yes("nobody-asked-this")
@@ -450,7 +450,7 @@ async def under_way(case: Case, question_id: str) -> asyncio.Task[None]:
     return answering
 
 
-async def test_a_yes_from_before_the_deadline_counts_also_when_it_is_on_disk_after_it(case: Case):
+async def test_yes_before_deadline_counts_even_if_stored_after_it(case: Case):
     case.patience_s = 0.3
     question_id = await case.ask()
     answering = await under_way(case, question_id)
@@ -463,7 +463,7 @@ async def test_a_yes_from_before_the_deadline_counts_also_when_it_is_on_disk_aft
     await case.close()
 
 
-async def test_a_yes_at_the_deadline_that_cannot_be_written_is_silence_and_everybody_hears_of_it(hasty: Case):
+async def test_yes_at_deadline_that_cannot_be_stored_times_out_for_everyone(hasty: Case):
     hasty.patience_s = 0.3
     question_id = await hasty.ask()
     answering = await under_way(hasty, question_id)
@@ -483,7 +483,7 @@ async def test_a_yes_at_the_deadline_that_cannot_be_written_is_silence_and_every
     await hasty.close()
 
 
-async def test_a_write_that_does_not_end_holds_nobody_for_ever(hasty: Case):
+async def test_hanging_write_does_not_block_forever(hasty: Case):
     hasty.patience_s = 0.3
     question_id = await hasty.ask()
     answering = await under_way(hasty, question_id)
@@ -502,7 +502,7 @@ async def test_a_write_that_does_not_end_holds_nobody_for_ever(hasty: Case):
 
 
 @pytest.mark.parametrize("answer", ["yes", "no"])
-async def test_after_a_laptops_sleep_an_answer_comes_too_late(case: Case, answer: str):
+async def test_answer_after_suspend_past_deadline_is_too_late(case: Case, answer: str):
     question_id = await case.ask()
     case.sleep()
     with pytest.raises(OVER):
@@ -512,7 +512,7 @@ async def test_after_a_laptops_sleep_an_answer_comes_too_late(case: Case, answer
     await case.close()
 
 
-async def test_a_stop_does_not_wait_for_an_answer_that_is_being_written(case: Case):
+async def test_stop_does_not_wait_for_answer_being_stored(case: Case):
     question_id = await case.ask()
     answering = await under_way(case, question_id)
     async with asyncio.timeout(5):
@@ -526,7 +526,7 @@ async def test_a_stop_does_not_wait_for_an_answer_that_is_being_written(case: Ca
     await case.close()
 
 
-async def test_after_a_stop_an_answer_that_cannot_be_written_leaves_the_end_told_once(case: Case):
+async def test_after_stop_an_unstorable_answer_reports_one_end(case: Case):
     question_id = await case.ask()
     answering = await under_way(case, question_id)
     await case.stop(question_id)
@@ -538,7 +538,7 @@ async def test_after_a_stop_an_answer_that_cannot_be_written_leaves_the_end_told
     await case.close()
 
 
-async def test_an_answer_counts_also_where_whoever_gave_it_has_gone(case: Case):
+async def test_answer_counts_even_if_answering_client_disconnected(case: Case):
     question_id = await case.ask()
     answering = await under_way(case, question_id)
     answering.cancel()
@@ -550,7 +550,7 @@ async def test_an_answer_counts_also_where_whoever_gave_it_has_gone(case: Case):
     await case.close()
 
 
-async def test_when_the_server_goes_down_an_answer_that_is_being_written_is_written_once_and_no_other(case: Case):
+async def test_answer_being_stored_at_shutdown_is_stored_once(case: Case):
     question_id = await case.ask()
     answering = await under_way(case, question_id)
     async with asyncio.timeout(LIMIT_S):
@@ -566,7 +566,7 @@ async def test_when_the_server_goes_down_an_answer_that_is_being_written_is_writ
     assert len(case.told) == 1
 
 
-async def test_two_sessions_answer_beside_each_other(case: Case):
+async def test_two_sessions_answer_independently(case: Case):
     first, second = await case.ask(), await case.ask()
     assert case.waiting() == [first, second]
     answering = await under_way(case, first)
@@ -582,7 +582,7 @@ async def test_two_sessions_answer_beside_each_other(case: Case):
     await case.close()
 
 
-async def test_a_bug_in_the_writing_of_an_answer_is_no_answer_and_it_can_be_said_again(case: Case):
+async def test_bug_while_storing_answer_voids_it_and_it_can_be_repeated(case: Case):
     question_id = await case.ask()
     case.is_broken = True
     with pytest.raises(RuntimeError):

@@ -68,7 +68,7 @@ async def decisions(granted: list[tuple[str, str]], command: str, cwd: str) -> s
 
 @given(granted=st.lists(st.tuples(ARGVS, FOLDERS), max_size=4), parts=COMMANDS, cwd=FOLDERS, pick=st.booleans())
 @example(granted=[(("git", "a b"), "/work")], parts=[(("git", "a", "b"), "shlex", "; ")], cwd="/work", pick=False)
-def test_a_command_runs_unasked_only_if_each_of_its_argvs_was_granted_there(granted, parts, cwd, pick):
+def test_command_runs_without_approval_only_if_each_argv_was_granted_there(granted, parts, cwd, pick):
     """Always means exactly: any word, quoting or folder that differs is asked."""
     if pick and granted:  # else a generated command would hardly ever be a granted one
         argvs = [argv for argv, _ in granted]
@@ -83,7 +83,7 @@ def test_a_command_runs_unasked_only_if_each_of_its_argvs_was_granted_there(gran
 
 
 @given(parts=COMMANDS)
-def test_a_command_is_read_as_the_words_it_was_written_from_or_not_at_all(parts):
+def test_command_is_parsed_into_its_words_or_rejected(parts):
     """Always means exactly: no way of quoting makes another argv of it."""
     try:
         read = [segment.argv for segment in split(written(parts))]
@@ -102,7 +102,7 @@ SHOW = 'show() { printf \'%s\\0\' "$#" "$@"; }\n'
 
 
 @given(rest=RAW)
-def test_bash_itself_reads_the_same_words(rest):
+def test_bash_parses_the_same_words(rest):
     """Always means exactly: what is bound is what runs, by the shell's own word."""
     line = f"show {rest}"
     try:
@@ -157,7 +157,7 @@ INJECTIONS = (
 
 
 @given(argv=ARGVS, injection=st.sampled_from(INJECTIONS), where=st.integers(0, 4), cwd=FOLDERS)
-def test_what_is_slipped_into_a_granted_command_is_never_let_through(argv, injection, where, cwd):
+def test_injection_into_granted_command_is_never_allowed(argv, injection, where, cwd):
     """Always means exactly: nothing with a meaning to the shell rides along."""
     words = [shlex.quote(word) for word in argv]
     index = min(where, len(words) - 1)

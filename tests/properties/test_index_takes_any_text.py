@@ -60,7 +60,7 @@ def test_any_query_with_any_filter_is_answered(shelf: Shelf, query: str, prefix:
 @given(name=st.tuples(ANYTHING, ANYTHING), checksum=ANYTHING, parts=st.tuples(ANYTHING, ANYTHING, ANYTHING, ANYTHING))
 @example(name=("", ""), checksum="", parts=("", "", "", ""))
 @example(name=("main", "a.md"), checksum="1", parts=("서울에서 왔다", "여행", "부산으로", "어디에서?"))
-def test_any_source_comes_back_to_the_letter_and_can_be_removed(
+def test_any_source_round_trips_and_can_be_removed(
     shelf: Shelf, name: tuple[str, str], checksum: str, parts: tuple[str, str, str, str]
 ) -> None:
     (agent, path), (text, heading, context, before) = name, parts

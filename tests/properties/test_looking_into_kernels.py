@@ -53,7 +53,7 @@ def asked(shell: Any, **question: Any) -> dict[str, Any]:
 @example(10**5000, 20)
 @example([[[[[[1]]]]]], 20)
 @example("\ud800", 20)
-def test_a_value_is_told_within_its_limit(value: Any, most: int) -> None:
+def test_value_is_summarized_within_limit(value: Any, most: int) -> None:
     assert 0 < len(short(value, Look(20), most)) <= most
 
 
@@ -71,7 +71,7 @@ def test_any_value_can_be_listed_and_inspected(value: Any) -> None:
     st.tuples(inner, st.sampled_from([".real", ".append", "()", "[0]", "['k']", ".__class__", ".shape"])).map("".join),
     st.tuples(inner, st.sampled_from([" + ", " if f() else ", "[f()]", " or ", "@"]), inner).map("".join),
 ), max_leaves=5))  # fmt: skip
-def test_following_a_path_never_calls_anything(path: str) -> None:
+def test_following_a_path_calls_nothing(path: str) -> None:
     calls: list[int] = []
     names = {"f": lambda: calls.append(1), "held": [{"k": hostile()}], "hostile": hostile()}
     try:
@@ -82,7 +82,7 @@ def test_following_a_path_never_calls_anything(path: str) -> None:
 
 
 @given(st.text(max_size=30))
-def test_any_text_is_a_path_or_refused(text: str) -> None:
+def test_any_text_is_a_path_or_rejected(text: str) -> None:
     try:
         value, way = follow(text, {"x": 1})
     except UnresolvablePath:
@@ -91,7 +91,7 @@ def test_any_text_is_a_path_or_refused(text: str) -> None:
     assert (value, way[-1][0]) in [(1, "x"), (1, "real"), (1, "numerator"), (0, "imag"), (1, "denominator")]
 
 
-def test_a_secret_stays_hidden_by_whatever_way_it_is_reached(monkeypatch: Any) -> None:
+def test_secret_stays_hidden_on_every_path(monkeypatch: Any) -> None:
     monkeypatch.setenv("DB_PASSWORD", "hunter2")
     monkeypatch.setenv("PLAIN_ADDRESS", "postgres://ada:hunter2@db")
     users = pd.DataFrame({"password": ["hunter2"], "name": ["ada"]})

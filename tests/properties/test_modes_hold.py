@@ -22,7 +22,7 @@ TURNS = st.lists(
 
 
 @given(turns=TURNS)
-def test_a_mode_holds_over_any_sequence_of_messages_and_what_must_be_asked_is_asked(tmp_path_factory, turns):
+def test_mode_holds_over_any_messages_and_mandatory_approvals_are_asked(tmp_path_factory, turns):
     """Whatever was allowed before: Ask runs nothing, Auto what is named, and no mode what a person must be asked."""
     asyncio.run(_play(tmp_path_factory.mktemp("house"), turns))
 

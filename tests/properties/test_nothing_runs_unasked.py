@@ -21,7 +21,7 @@ ADA = "user:ada"
         st.tuples(st.integers(0, 1), st.sampled_from(WORDS), st.sampled_from(ANSWERS)), min_size=1, max_size=7
     )
 )
-def test_every_change_has_its_yes_or_its_grant_on_disk_before_it(tmp_path_factory, turns):
+def test_every_change_is_preceded_by_stored_approval_or_grant(tmp_path_factory, turns):
     """Five rules, approvals: silence, a stop, another session's yes and a revoked grant never let a call run."""
     folder = tmp_path_factory.mktemp("house")
     play = Play(folder)
@@ -46,7 +46,7 @@ def test_every_change_has_its_yes_or_its_grant_on_disk_before_it(tmp_path_factor
         max_size=10,
     )
 )
-def test_messages_while_an_approval_waits_never_let_a_call_run(tmp_path_factory, moves):
+def test_messages_during_approval_never_allow_a_call(tmp_path_factory, moves):
     """Five rules, approvals: a message that joins, waits or interrupts is no yes; what runs has its own on disk."""
     folder = tmp_path_factory.mktemp("house")
     play = BusyPlay(folder)

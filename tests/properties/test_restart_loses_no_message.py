@@ -84,7 +84,7 @@ def _waited(entries, under_way) -> list[str]:
 
 
 @given(sendings=st.lists(st.tuples(WAYS, st.integers(0, 12)), min_size=2, max_size=6), place=st.floats(0, 1))
-def test_a_kill_at_any_line_loses_no_message_and_answers_none_twice(tmp_path_factory, sendings, place):
+def test_kill_at_any_line_loses_no_message_and_answers_none_twice(tmp_path_factory, sendings, place):
     """SE8: what waited is answered after the start, what was under way is ended, and a second start changes nothing."""
 
     async def play() -> None:
@@ -101,7 +101,7 @@ def test_a_kill_at_any_line_loses_no_message_and_answers_none_twice(tmp_path_fac
     asyncio.run(play())
 
 
-def test_every_line_of_one_eventful_session(tmp_path_factory):
+def test_kill_at_every_line_of_one_session(tmp_path_factory):
     """The same at each line of a session that has all of it: calls, a question, steering, queueing, an interrupt."""
     sendings = [
         ("steer", 3),

@@ -135,7 +135,7 @@ def edit(desk: Desk) -> None:
 @example([("save", "in place"), ("add", ["in place"])])
 @example([("save", "in place"), ("edit", ["by a rename"])])
 @example([("save", "in place"), ("consolidate", [None, "in place"]), ("restore", ["empty", "in place"])])
-def test_what_a_person_saved_is_the_file_or_a_version_of_it(acts: list[tuple[str, str | list[str | None]]]) -> None:
+def test_user_save_is_the_file_or_a_version(acts: list[tuple[str, str | list[str | None]]]) -> None:
     async def run(folder: Path) -> None:
         desk = Desk(folder)
         for what, more in acts:
@@ -156,7 +156,7 @@ def test_what_a_person_saved_is_the_file_or_a_version_of_it(acts: list[tuple[str
 
 
 @given(st.lists(INTERRUPTED_ACTS, min_size=1, max_size=6))
-def test_neither_a_kill_nor_a_failing_disk_takes_what_a_person_saved(
+def test_kill_or_disk_failure_never_loses_user_save(
     acts: list[tuple[str, str | dict[int, str]]],
 ) -> None:
     async def run(folder: Path) -> None:

@@ -37,7 +37,7 @@ TURNS = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(config=CONFIGS, is_broken=st.booleans(), granted=st.booleans(), own_model=st.sampled_from(MODELS), turns=TURNS)
-def test_nothing_gets_past_the_ceiling(tmp_path_factory, config, is_broken, granted, own_model, turns):
+def test_nothing_exceeds_the_ceiling(tmp_path_factory, config, is_broken, granted, own_model, turns):
     """The ceiling: it only ever tightens."""
     folder = tmp_path_factory.mktemp("house")
     asyncio.run(_play(folder, config, is_broken, granted, own_model, turns))

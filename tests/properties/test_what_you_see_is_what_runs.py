@@ -60,7 +60,7 @@ _MARK = re.compile("⟨U\\+([0-9A-F]+)(?:×([0-9]+))?⟩")
 @example(tool="write over", text="a\r\nb\nc", other="a\nb\r\nc")
 @example(tool="write over", text="a", other="")
 @example(tool="edit", text="a\n", other="b\r\nc\n\nd")
-def test_the_bytes_that_run_are_in_the_approval_request(tmp_path_factory, tool, text, other):
+def test_running_bytes_are_in_approval_request(tmp_path_factory, tool, text, other):
     """Approvals: the card holds exactly what runs, and no other place holds its secrets."""
     play = Play(tmp_path_factory.mktemp("house"), tool, text, other)
     asyncio.run(play.all())
@@ -76,7 +76,7 @@ def test_the_bytes_that_run_are_in_the_approval_request(tmp_path_factory, tool, 
 @given(tool=TOOLS, text=TEXTS, other=TEXTS)
 @example(tool="notebook_run_cell", text=f"-----BEGIN PRIVATE KEY-----\n{EVIL}\n-----END PRIVATE KEY-----", other="")
 @example(tool="notebook_edit_cell", text="⟨U+202E⟩\u202e\r\n```", other="a\n```python\n")
-def test_the_bytes_that_run_are_in_the_words_of_a_cell_s_question(tmp_path_factory, tool, text, other):
+def test_running_bytes_are_in_text_prompt_of_cell(tmp_path_factory, tool, text, other):
     """Approvals: so does the text above `input()`, where marks stand for what cannot be seen."""
     play = Play(tmp_path_factory.mktemp("house"), tool, text, other)
     asyncio.run(play.all())

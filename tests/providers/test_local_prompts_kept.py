@@ -65,14 +65,14 @@ def read(usage: Usage) -> int:
     return usage.input_tokens - (usage.cached_tokens or 0)
 
 
-async def test_of_two_conversations_in_turn_each_reads_only_what_is_new(house: House) -> None:
+async def test_alternating_conversations_prefill_only_new_text(house: House) -> None:
     first = [await house.usage(PENGUINS, "Which is the heaviest?"), await house.usage(CUSTOMERS, "Who pays most?")]
     again = [await house.usage(PENGUINS, "How many are there?"), await house.usage(CUSTOMERS, "Who calls most?")]
     assert all(read(usage) > 2 * NEW_TOKENS for usage in first)
     assert all(read(usage) < NEW_TOKENS for usage in again)
 
 
-async def test_after_a_restart_what_was_read_last_is_there_and_the_file_is_gone(house: House) -> None:
+async def test_latest_prompt_is_restored_after_restart_and_file_deleted(house: House) -> None:
     await house.usage(PENGUINS, "Which is the heaviest?")
     await house.usage("", "Hello.")  # what an answer is written from is short, and comes last
     await house.servers.close()
@@ -81,7 +81,7 @@ async def test_after_a_restart_what_was_read_last_is_there_and_the_file_is_gone(
     assert list(house.saved_in.iterdir()) == []
 
 
-async def test_a_broken_file_costs_nothing_but_the_reading(house: House) -> None:
+async def test_broken_file_costs_only_prefill_time(house: House) -> None:
     await house.usage(PENGUINS, "Which is the heaviest?")
     await house.servers.close()
     (state,) = house.saved_in.glob("*.state")
@@ -90,19 +90,19 @@ async def test_a_broken_file_costs_nothing_but_the_reading(house: House) -> None
     assert list(house.saved_in.iterdir()) == []
 
 
-async def test_a_question_that_comes_while_an_idle_process_is_ended_is_answered(house: House) -> None:
+async def test_question_during_idle_shutdown_is_answered(house: House) -> None:
     await house.usage(PENGUINS, "Which is the heaviest?")
     _, usage = await asyncio.gather(house.server.stop_if_idle(0.0), house.usage(PENGUINS, "How many are there?"))
     assert usage.output_tokens > 0
 
 
-async def test_what_was_read_ahead_is_not_read_again(house: House) -> None:
+async def test_prefilled_text_is_not_read_again(house: House) -> None:
     await house.model.prefill(ModelRequest("You help.", [Message("user", PENGUINS)]))
     assert house.server.running
     assert read(await house.usage(PENGUINS, "Which is the heaviest?")) < NEW_TOKENS
 
 
-async def test_a_reading_ahead_gives_way_to_a_question_and_what_it_has_read_stays(house: House) -> None:
+async def test_prefill_yields_to_question_and_keeps_progress(house: House) -> None:
     await house.usage("", "Hello.")
     long = PENGUINS * 50  # some 6,000 tokens: seconds of reading, also on a fast machine
     reading = asyncio.create_task(house.model.prefill(ModelRequest("You help.", [Message("user", long)])))
@@ -113,14 +113,14 @@ async def test_a_reading_ahead_gives_way_to_a_question_and_what_it_has_read_stay
     assert NEW_TOKENS < (whole.cached_tokens or 0) < whole.input_tokens - NEW_TOKENS
 
 
-async def test_nothing_is_read_ahead_while_somebody_asks(house: House) -> None:
+async def test_nothing_is_prefilled_during_a_question(house: House) -> None:
     async with aclosing(house.model.stream(ModelRequest("You help.", [Message("user", "Count to a hundred.")]))) as it:
         await anext(it)
         await house.model.prefill(ModelRequest("You help.", [Message("user", PENGUINS)]))
     assert read(await house.usage(PENGUINS, "Which is the heaviest?")) > 2 * NEW_TOKENS
 
 
-async def test_a_start_goes_on_where_its_reading_has_to_give_way(house: House) -> None:
+async def test_start_continues_when_its_prefill_yields(house: House) -> None:
     reading = asyncio.create_task(house.model.prefill(ModelRequest("You help.", [Message("user", PENGUINS)])))
     await asyncio.sleep(0)
     reading.cancel()
@@ -129,7 +129,7 @@ async def test_a_start_goes_on_where_its_reading_has_to_give_way(house: House) -
     assert len(house.processes) == 1
 
 
-async def test_where_nothing_can_be_kept_on_disk_the_model_answers(house: House) -> None:
+async def test_model_answers_if_nothing_can_be_stored(house: House) -> None:
     house.saved_in.write_text("a file stands where the folder belongs")
     assert (await house.usage(PENGUINS, "Which is the heaviest?")).output_tokens > 0
     await house.servers.close()

@@ -74,20 +74,20 @@ def told(*cells: tuple[int, str]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("tool", ["notebook_outline", "notebook_read"])
-async def test_looking_at_a_notebook_names_the_cells_that_are_shown(at_desk: AtDesk, tool: str) -> None:
+async def test_notebook_read_names_shown_cells(at_desk: AtDesk, tool: str) -> None:
     result = await at_desk(tool, **{"from": 2})
     assert result.data == {"notebook": PATH, "total": 3, "cells": told((2, "l"), (3, "m"))}
     assert line(result)[1:] == (PATH, "path")
     assert links(result) == [TO_NOTEBOOK]
 
 
-async def test_searching_a_notebook_names_the_cells_that_were_found(at_desk: AtDesk) -> None:
+async def test_notebook_search_names_found_cells(at_desk: AtDesk) -> None:
     result = await at_desk("notebook_find", pattern="x = 2")
     assert result.data == {"notebook": PATH, "total": 3, "cells": told((3, "m"))}
     assert line(result) == ("search_notebook", "x = 2", "code")
 
 
-async def test_the_cells_of_a_notebook_of_any_length_are_bounded(make_context: Make) -> None:
+async def test_number_of_cells_is_bounded(make_context: Make) -> None:
     desk = AtDesk(make_context, [tab_cell(f"c{n}", "x") for n in range(MAX_CELLS + 100)])
     result = await desk("notebook_outline")
     assert result.data is not None
@@ -103,9 +103,7 @@ async def test_the_cells_of_a_notebook_of_any_length_are_bounded(make_context: M
         ({"afterCellId": "t"}, {"at": "after", "after": "t"}),
     ],
 )
-async def test_an_inserted_cell_is_known_with_its_place_and_can_be_shown(
-    at_desk: AtDesk, place: dict[str, Any], at: dict[str, str]
-) -> None:
+async def test_inserted_cell_has_position_and_link(at_desk: AtDesk, place: dict[str, Any], at: dict[str, str]) -> None:
     before = at_desk.desk.ids
     result = await at_desk("notebook_insert_cell", cellType="code", source="y = 1", **place)
     (new,) = set(at_desk.desk.ids) - set(before)
@@ -114,7 +112,7 @@ async def test_an_inserted_cell_is_known_with_its_place_and_can_be_shown(
     assert links(result) == [Link("cell", PATH, new), TO_NOTEBOOK]
 
 
-async def test_a_cell_that_is_inserted_and_run_says_both_also_where_it_fails(at_desk: AtDesk) -> None:
+async def test_insert_and_run_says_both_even_on_failure(at_desk: AtDesk) -> None:
     result = await at_desk("notebook_insert_cell", cellType="code", source="print(1)", run=True)
     new = at_desk.desk.ids[-1]
     ran_ok = [{"id": new, "status": "ok"}]
@@ -128,7 +126,7 @@ async def test_a_cell_that_is_inserted_and_run_says_both_also_where_it_fails(at_
     assert raised.data["inserted"]["id"] == new
 
 
-async def test_a_cell_that_stays_without_having_run_says_why(at_desk: AtDesk, monkeypatch) -> None:
+async def test_cell_written_without_running_says_why(at_desk: AtDesk, monkeypatch) -> None:
     async def refuse(*args: Any, **more: Any) -> None:
         raise NotebookError("no_kernel", "It did not start.")
 
@@ -138,7 +136,7 @@ async def test_a_cell_that_stays_without_having_run_says_why(at_desk: AtDesk, mo
     assert result.data == {"notebook": PATH, "inserted": {"id": at_desk.desk.ids[-1], "at": "end"}}
 
 
-async def test_an_edited_and_a_run_cell_can_be_shown(at_desk: AtDesk) -> None:
+async def test_edited_and_run_cells_have_links(at_desk: AtDesk) -> None:
     await at_desk("notebook_read")
     edited = await at_desk("notebook_edit_cell", cellId="l", source="x = 3")
     assert (line(edited)[0], links(edited)) == ("edit_cell", [Link("cell", PATH, "l"), TO_NOTEBOOK])
@@ -150,7 +148,7 @@ async def test_an_edited_and_a_run_cell_can_be_shown(at_desk: AtDesk) -> None:
     assert missing.failure.kind == "not_found"
 
 
-async def test_cells_that_were_moved_or_deleted_have_to_be_looked_up_anew(at_desk: AtDesk) -> None:
+async def test_moved_and_deleted_cells_have_no_fixed_links(at_desk: AtDesk) -> None:
     await at_desk("notebook_read")
     moved = await at_desk("notebook_move_cell", cellId="m", atStart=True)
     assert moved.data == {"notebook": PATH, "moved": True}
@@ -160,7 +158,7 @@ async def test_cells_that_were_moved_or_deleted_have_to_be_looked_up_anew(at_des
     assert (deleted.label.action, deleted.label.count) == ("delete_cells", 2)
 
 
-async def test_cells_that_ran_are_known_by_number_and_id(make_context: Make) -> None:
+async def test_run_cells_have_number_and_id(make_context: Make) -> None:
     desk = AtDesk(make_context, lettered(3))
     desk.desk.type("b", "1 / 0")
     result = await desk("notebook_run_all")

@@ -31,7 +31,7 @@ def listed(request):
     return json.dumps([asdict(tool) for tool in request.tools])
 
 
-async def test_a_run_keeps_its_tools_and_the_next_run_has_what_came_meanwhile(tmp_path):
+async def test_run_keeps_its_tools_and_next_run_gets_new_ones(tmp_path):
     server = Growing()
     house = House(tmp_path, [[Call("peek")], [Call("peek")], "Done", "Again"], toolsets=[server])
     key = await house.session()
@@ -45,7 +45,7 @@ async def test_a_run_keeps_its_tools_and_the_next_run_has_what_came_meanwhile(tm
     await house.close()
 
 
-async def test_from_run_to_run_and_from_server_to_server_the_list_is_the_same_to_the_byte(tmp_path):
+async def test_list_is_byte_identical_across_runs_and_servers(tmp_path):
     seen = set()
     for number in range(2):
         folder = tmp_path / str(number)

@@ -26,7 +26,7 @@ FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", tuple(Column(name, "float64
         ("df['avg.wait time'", "df['avg.wait time'"),
     ],
 )
-def test_only_what_can_mean_one_column_alone_is_changed(written: str, meant: str | None) -> None:
+def test_only_unambiguous_names_are_corrected(written: str, meant: str | None) -> None:
     mended = with_exact_columns(written, FACTS)
     assert meant is None or mended == meant
     if meant is None:  # an old Python tells no place within a formatted text
@@ -34,7 +34,7 @@ def test_only_what_can_mean_one_column_alone_is_changed(written: str, meant: str
 
 
 @given(st.text(max_size=100), st.sampled_from(NAMES))
-def test_what_names_the_columns_rightly_stays(text: str, name: str) -> None:
+def test_correct_names_stay(text: str, name: str) -> None:
     source = f"x = {text!r}\ndf[{name!r}]"
     assert with_exact_columns(source, FACTS) == source
     with_exact_columns(text, FACTS)

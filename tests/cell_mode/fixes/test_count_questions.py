@@ -15,7 +15,7 @@ HOW_MANY = "How many penguins were measured in 2007?"
         ("(t['a'] == 'ö') & (t['b'] > 2)", "((t['a'] == 'ö') & (t['b'] > 2)).sum()"),
     ],
 )
-def test_it_is_counted(written: str, meant: str) -> None:
+def test_count_question_counts(written: str, meant: str) -> None:
     assert counted(written, HOW_MANY) == meant
 
 
@@ -23,9 +23,9 @@ def test_it_is_counted(written: str, meant: str) -> None:
     "source",
     ["(t['year'] == 2007).sum()", "t[t['year'] == 2007]", "2 == 3", "len(t) == 2", "print('n:', t.a == 1)", "x =", ""],
 )
-def test_other_cells_stay(source: str) -> None:
+def test_other_cells_are_unchanged(source: str) -> None:
     assert counted(source, HOW_MANY) == source
 
 
-def test_other_questions_want_no_count() -> None:
+def test_other_questions_need_no_count() -> None:
     assert counted("t['year'] == 2007", "Which rows are of 2007?") == "t['year'] == 2007"

@@ -5,7 +5,7 @@ import pytest
 from onyx_jupyter.cell_mode.fixes.grouped_bars import of_each_group
 
 
-def test_the_mean_of_all_rows_becomes_the_mean_of_each_group() -> None:
+def test_overall_mean_becomes_mean_per_group() -> None:
     source = "plt.figure()\nplt.bar(t['größe'], t['churned'].mean(), color='skyblue')\nplt.show()"
     assert of_each_group(source, ()) == (
         "plt.figure()\nby_group = t.groupby('größe')['churned'].mean()\n"
@@ -26,11 +26,11 @@ def test_the_mean_of_all_rows_becomes_the_mean_of_each_group() -> None:
         "x =",
     ],
 )
-def test_other_bars_stay(source: str) -> None:
+def test_other_bars_are_unchanged(source: str) -> None:
     assert of_each_group(source, ()) == source
 
 
-def test_a_name_of_the_kernel_is_not_overwritten() -> None:
+def test_kernel_variable_is_not_overwritten() -> None:
     source = "plt.bar(t['g'], t['x'].mean())"
     assert of_each_group(source, ["by_group"]) == source
     assert of_each_group(source, ["other"]) != source

@@ -28,21 +28,21 @@ from onyx_jupyter.cell_mode.fixes.imports import bound_names, missing_imports, u
         ("%matplotlib inline\nnp.mean(x)", []),
     ],
 )
-def test_only_what_everybody_means_is_imported(source: str, lines: list[str]) -> None:
+def test_only_unambiguous_names_are_imported(source: str, lines: list[str]) -> None:
     assert list(missing_imports(source, [])) == lines
 
 
-def test_a_variable_of_the_kernel_is_not_covered() -> None:
+def test_kernel_variable_is_not_shadowed() -> None:
     assert missing_imports("stats.loc['mean']", ["stats"]) == ()
 
 
-def test_what_a_source_names_is_found() -> None:
+def test_names_used_in_source_are_found() -> None:
     source = "import os.path as p, json\nx, *y = 1, 2\ndef f(a): pass\nfor i in x: pass\ntry: pass\nexcept E as e: pass"
     assert bound_names(source) == {"p", "json", "x", "y", "f", "a", "i", "e"}
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_taken(source: str) -> None:
+def test_any_text_is_accepted(source: str) -> None:
     for line in missing_imports(source, []):
         ast.parse(line)
 
@@ -57,5 +57,5 @@ def test_any_text_is_taken(source: str) -> None:
         ("import seaborn as", False),
     ],
 )
-def test_a_module_is_used_by_its_import_or_by_its_usual_name(source: str, uses: bool) -> None:
+def test_module_is_used_by_import_or_conventional_alias(source: str, uses: bool) -> None:
     assert uses_module(source, ("seaborn",)) == uses

@@ -22,7 +22,7 @@ _HOW = re.compile(r"`(.+)`")
         (["12 kg", "-3.5kg"], [12, -3.5]),
     ],
 )
-def test_what_is_told_makes_numbers_of_them(examples: list[str], numbers: list[float]) -> None:
+def test_described_text_columns_become_numbers(examples: list[str], numbers: list[float]) -> None:
     how = _HOW.search(conversion_hint(examples))
     assert how is not None
     column = pd.Series(examples)
@@ -43,10 +43,10 @@ def test_what_is_told_makes_numbers_of_them(examples: list[str], numbers: list[f
         ["month-to-month"],
     ],
 )
-def test_what_is_no_number_is_left_alone(examples: list[str]) -> None:
+def test_non_numeric_text_is_unchanged(examples: list[str]) -> None:
     assert conversion_hint(examples) == ""
 
 
 @given(st.lists(st.text(max_size=40), max_size=4))
-def test_any_examples_are_taken(examples: list[str]) -> None:
+def test_any_examples_are_accepted(examples: list[str]) -> None:
     assert isinstance(conversion_hint(examples), str)

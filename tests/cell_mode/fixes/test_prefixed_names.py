@@ -16,7 +16,7 @@ from onyx_jupyter.cell_mode.fixes.prefixed_names import without_signs
         ("if ok:\n    @mean = 2\nprint(@mean, mean @ b)", "if ok:\n    mean = 2\nprint(mean, mean @ b)"),
     ],
 )
-def test_a_name_stands_without_its_sign(written: str, meant: str) -> None:
+def test_prefix_is_removed_from_name(written: str, meant: str) -> None:
     assert problem_in(written) is not None
     assert without_signs(written) == meant
     assert problem_in(meant) is None
@@ -33,5 +33,5 @@ def test_a_name_stands_without_its_sign(written: str, meant: str) -> None:
         "",
     ],
 )
-def test_everything_else_stays(source: str) -> None:
+def test_other_code_is_unchanged(source: str) -> None:
     assert without_signs(source) == source

@@ -20,7 +20,7 @@ from onyx_jupyter.cell_mode.fixes.printed_names import with_values
         ("print('{fees.mean()}')", "print(f'{fees.mean()}')"),
     ],
 )
-def test_the_value_is_printed_in_the_place_of_its_name(written: str, meant: str) -> None:
+def test_value_is_printed_instead_of_its_name(written: str, meant: str) -> None:
     assert with_values(written, {"fees"}) == meant
     assert parsed(meant).body
 
@@ -46,5 +46,5 @@ def test_the_value_is_printed_in_the_place_of_its_name(written: str, meant: str)
         "",
     ],
 )
-def test_everything_else_is_printed_as_it_stands(source: str) -> None:
+def test_other_prints_are_unchanged(source: str) -> None:
     assert with_values(source, {"fees"}) == source

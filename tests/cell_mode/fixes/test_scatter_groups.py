@@ -7,7 +7,7 @@ from onyx_jupyter.cell_mode.fixes.scatter_groups import by_groups
 REFUSED = "ValueError: 'c' argument must be a color, a sequence of colors, or a sequence of numbers, not 0  Adelie"
 
 
-def test_they_are_drawn_group_by_group_with_a_legend_of_their_names() -> None:
+def test_groups_are_drawn_one_by_one_with_legend() -> None:
     source = "plt.scatter(t['x'], t['Größe'], c=t['species'], alpha=0.5, cmap='viridis')\nplt.title('a')\nplt.show()"
     assert by_groups(source, REFUSED) == (
         "for name, rows in t.groupby('species'):\n"
@@ -16,7 +16,7 @@ def test_they_are_drawn_group_by_group_with_a_legend_of_their_names() -> None:
     )
 
 
-def test_a_legend_that_is_there_stays_the_only_one() -> None:
+def test_existing_legend_is_not_duplicated() -> None:
     source = "ax.scatter(t['x'], t['y'], c=t['g'])\nax.legend()"
     assert by_groups(source, REFUSED) == (
         "for name, rows in t.groupby('g'):\n    ax.scatter(rows['x'], rows['y'], label=name)\nax.legend()"
@@ -35,10 +35,10 @@ def test_a_legend_that_is_there_stays_the_only_one() -> None:
         "x =",
     ],
 )
-def test_in_doubt_it_stays(source: str) -> None:
+def test_ambiguous_code_is_unchanged(source: str) -> None:
     assert by_groups(source, REFUSED) == source
 
 
-def test_another_error_changes_nothing() -> None:
+def test_other_errors_change_nothing() -> None:
     source = "plt.scatter(t['x'], t['y'], c=t['g'])"
     assert by_groups(source, "ValueError: x and y must be the same size") == source

