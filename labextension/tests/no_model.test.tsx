@@ -39,24 +39,24 @@ const MODEL = localModel();
 const trans = nullTranslator.load('onyx_jupyter');
 const ui = { trans } as unknown as Ui;
 
-describe('why nobody answers', () => {
+describe('the reason why there is no model', () => {
   const why = (standard: string, chosen: string | null, state: Component, models = [MODEL]) =>
     noModelReason({ agent: { model: standard } as Agent, component: () => state }, { models }, chosen, trans);
   const missing = { ok: false, message: LINE };
   const fine = { ok: true, message: 'fine' };
 
-  it('is the line of the server where there is no model, and nothing where one is', () => {
+  it('is the server’s message without a model, and nothing otherwise', () => {
     expect(why('', null, missing)).toBe(LINE);
     expect(why('local/big', null, fine)).toBeNull();
   });
 
-  it('is said with what to do of a name in onyx.json that no file has', () => {
+  it('explains what to do about an unknown name in onyx.json', () => {
     expect(why('local/smollm2', null, { ok: false, message: 'It is gone.', hint: 'Choose local/big.' })).toBe(
       'It is gone. Choose local/big.'
     );
   });
 
-  it('is said of a model that was chosen before and is not there, and of no other', () => {
+  it('is given for a previously selected model that is missing, and for no other', () => {
     expect(why('', 'local/smollm2', missing)).toBe(
       'smollm2 is not on this machine: choose another model below the input.'
     );
@@ -66,12 +66,12 @@ describe('why nobody answers', () => {
     expect(why('', 'openai/x', missing)).toBeNull();
   });
 
-  it('is not known before the server has answered', () => {
+  it('is unknown before the server has answered', () => {
     expect(noModelReason({ agent: null, component: () => null }, { models: null }, null, trans)).toBeNull();
   });
 });
 
-describe('where nobody answers', () => {
+describe('without a model', () => {
   let root: Root;
   let host: HTMLElement;
   let peer: Peer;
@@ -135,7 +135,7 @@ describe('where nobody answers', () => {
     peer.client.dispose();
   });
 
-  it('the first page is that one line and the ways on, and offers nothing that a model would have to do', async () => {
+  it('the first page shows only the message and the ways out', async () => {
     await draw(page({ line: LINE, actions: actions() }));
     expect([...host.querySelectorAll('p')].map(one => one.textContent)).toEqual([LINE]);
     expect(hook('suggestion')).toBeNull();
@@ -156,7 +156,7 @@ describe('where nobody answers', () => {
     expect(peer.askedFor('local_models.fetch')).toEqual([{ id: MODEL.id }]);
   });
 
-  it('an answer is the same line and the same ways, and no alarm, and can be asked for again', async () => {
+  it('an answer shows the same message and ways out, is no alarm, and can be retried', async () => {
     await draw(answer({ actions: actions() }));
     expect(hook('no-model')?.textContent).toContain(LINE);
     expect(hook('no-model')?.getAttribute('role')).toBe('status');
@@ -166,13 +166,13 @@ describe('where nobody answers', () => {
     expect(retry).toHaveBeenCalledOnce();
   });
 
-  it('once a model is there the ways are gone from the answer, and it can still be asked for again', async () => {
+  it('the ways out disappear once there is a model, and the message can still be retried', async () => {
     await draw(answer({}));
     expect(hook('ways-on')).toBeNull();
     expect(hook('retry')).not.toBeNull();
   });
 
-  it('another failure stays a problem', async () => {
+  it('another failure is shown as an error', async () => {
     await draw(answer({ code: 'timeout' }));
     expect(hook('run-problem')?.getAttribute('role')).toBe('alert');
     expect(hook('no-model')).toBeNull();

@@ -35,7 +35,7 @@ afterEach(async () => {
   host.remove();
 });
 
-describe('the search of memory', () => {
+describe('the memory search list', () => {
   const passage = (path: string, values: Partial<MemoryPassage> = {}): MemoryPassage => ({
     ...{ path, startLine: 1, endLine: 2, heading: '', score: 0.5, snippet: 'x' },
     ...values
@@ -56,7 +56,7 @@ describe('the search of memory', () => {
 
   beforeEach(() => opened.mockClear());
 
-  it('opens with Enter the best of what was typed, and never what a former query found', async () => {
+  it('opens the best match on Enter, never one of an earlier query', async () => {
     await list({ searched: 'fisc', results: [passage('old.md')] });
     await press('memory-search', 'Enter');
     expect(opened).not.toHaveBeenCalled();
@@ -68,7 +68,7 @@ describe('the search of memory', () => {
     expect(opened).toHaveBeenLastCalledWith(passage('newer.md'));
   });
 
-  it('has the conversations below, in which something was said that nobody noted', async () => {
+  it('shows matching conversations below the results', async () => {
     const match = { entryId: 'e', role: 'user' as const, at: '', snippet: 'Our fiscal year starts in April' };
     const session = { sessionKey: 's', title: 'Budget', updatedAt: '', match } as SessionInfo;
     await list({ results: [], conversations: [session] });
@@ -91,7 +91,7 @@ describe('the search of memory', () => {
     ]);
   });
 
-  it('is narrowed while there is something to search for', async () => {
+  it('can be filtered while there is a query', async () => {
     await list({ query: '' });
     expect(hook('memory-filter')).toBeNull();
     await list({});
@@ -107,7 +107,7 @@ describe('the search of memory', () => {
     expect(narrow.mock.calls).toEqual([[{ where: 'facts' }], [{ lastDays: 30 }], [{ lastDays: null }]]);
   });
 
-  it('says what a span of days leaves out, and has none for facts', async () => {
+  it('says what a date filter excludes, and has none for facts', async () => {
     const told = async (filter: MemoryFilter) => {
       await list({ filter });
       const { disabled, title } = hook('memory-since') as HTMLSelectElement;
@@ -128,7 +128,7 @@ describe('the search of memory', () => {
     expect(await told({ where: 'facts', lastDays: null })).toEqual([true, true, undefined]);
   });
 
-  it('has the room of the documents for what was found', async () => {
+  it('uses the documents’ space for results', async () => {
     const documents = <p data-onyx="documents">Papers</p>;
     await list({ query: ' ', documents });
     expect(hook('documents')).not.toBeNull();
@@ -136,7 +136,7 @@ describe('the search of memory', () => {
     expect(hook('documents')).toBeNull();
   });
 
-  it('opens nothing when a person turns to another place before the answer', async () => {
+  it('opens nothing if the user moves on before the answer', async () => {
     await list({ searched: 'fisc', results: [passage('old.md')] });
     hook('memory-search')!.focus();
     await press('memory-search', 'Enter');
@@ -145,7 +145,7 @@ describe('the search of memory', () => {
     expect(opened).not.toHaveBeenCalled();
   });
 
-  it('opens nothing after it has failed', async () => {
+  it('opens nothing after a failure', async () => {
     await list({ searched: null });
     await press('memory-search', 'Enter');
     await list({ searched: null, failed: 'fiscal year', searchProblem: 'Away.' });
@@ -153,14 +153,14 @@ describe('the search of memory', () => {
     expect(opened).not.toHaveBeenCalled();
   });
 
-  it('waits for the answer to other words where former ones have failed', async () => {
+  it('waits for the answer to a new query after a failed one', async () => {
     await list({ searched: null, failed: 'fisc', searchProblem: 'Away.' });
     await press('memory-search', 'Enter');
     await list({ results: [passage('new.md')] });
     expect(opened).toHaveBeenCalledOnce();
   });
 
-  it('takes no key that ends the composition of a character', async () => {
+  it('ignores the key that ends an IME composition', async () => {
     const type = vi.fn();
     await list({ results: [passage('a.md')], type });
     await press('memory-search', 'Enter', true);
@@ -170,7 +170,7 @@ describe('the search of memory', () => {
     expect(type).toHaveBeenCalledExactlyOnceWith('');
   });
 
-  it('has a row for each passage of one long line, of which one is looked at', async () => {
+  it('has a row for each passage of one long line, one of them selected', async () => {
     const long = [passage('a.md'), passage('a.md', { endLine: 1 }), passage('a.md', { endLine: 1 })];
     const warned = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     await list({ results: long, place: { path: 'a.md', agentId: null, lines: [1, 2] } });
@@ -205,7 +205,7 @@ describe('the list of sessions', () => {
     });
   const said = () => hook('session-note')?.textContent;
 
-  it('says that there was no time, and not that there is nothing, and searches again when asked to', async () => {
+  it('says that time ran out instead of that nothing was found, and can search again', async () => {
     await list({});
     expect(said()).toBe('No sessions yet');
     await type('nest');
@@ -219,12 +219,12 @@ describe('the list of sessions', () => {
     expect(search).toHaveBeenLastCalledWith('nest');
   });
 
-  it('says beside what was found that words alone were searched', async () => {
+  it('says that only words were searched', async () => {
     await list({ sessions: [session], total: 1, searched: 'nest', note: 'Only keywords were searched.' });
     expect(said()).toBe('Only keywords were searched.');
   });
 
-  it('opens with Enter what comes, and nothing more once the search has failed', async () => {
+  it('opens results on Enter as they arrive, and nothing after a failure', async () => {
     await list({});
     await type('nest');
     await press('session-search', 'Enter');
@@ -237,7 +237,7 @@ describe('the list of sessions', () => {
     expect(open).toHaveBeenCalledOnce();
   });
 
-  it('takes no key that ends the composition of a character', async () => {
+  it('ignores the key that ends an IME composition', async () => {
     await list({ sessions: [session], searched: '' });
     await press('session-search', 'Enter', true);
     await press('session-search', 'Escape', true);

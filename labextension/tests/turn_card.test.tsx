@@ -89,7 +89,7 @@ afterEach(async () => {
   host.remove();
 });
 
-it('a cell that asked shows the plan once: while it works, as its end comes, and when it has folded', async () => {
+it('an asking cell shows the plan once: while running, at the end, and collapsed', async () => {
   await draw({ ...planned, status: 'running' });
   expect(plans()).toHaveLength(1);
   expect(line()?.textContent).toBe('1 of 2Fit the model');
@@ -107,7 +107,7 @@ it('a cell that asked shows the plan once: while it works, as its end comes, and
   expect(host.textContent).not.toContain('step');
 });
 
-it('without a plan there is no line for one', async () => {
+it('has no plan line without a plan', async () => {
   await draw(null, { status: 'final', parts: [{ kind: 'text', text: '' }] });
   expect(plans()).toEqual([]);
 });
