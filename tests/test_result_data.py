@@ -1,4 +1,4 @@
-"""What a result says for the screens is made of a call's arguments, and never grows beyond its bounds."""
+"""A result's label is built from the call's arguments and stays within its limits."""
 
 import json
 

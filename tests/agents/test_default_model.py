@@ -1,4 +1,4 @@
-"""Who answers where nobody chose a model, and what is said where nobody can."""
+"""Which model answers if none was chosen, and what is said if there is none."""
 
 import json
 from pathlib import Path

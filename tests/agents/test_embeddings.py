@@ -1,4 +1,4 @@
-"""The embedders of the configuration, while that is changed."""
+"""The configured embedders while the configuration changes."""
 
 import asyncio
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""An audit that could not look anything up is not taken for one that found nothing."""
+"""A vulnerability audit that could not query the registries does not pass."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""What the package imports and what it declares are the same list, and the locks name no host."""
+"""Imports match declared dependencies, and lock files name no host."""
 
 import ast
 import json

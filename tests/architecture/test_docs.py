@@ -1,4 +1,4 @@
-"""What the documentation says is what there is: tables, examples, keys, links, commands."""
+"""The documentation matches the code: tables, examples, keys, links, commands."""
 
 import re
 import subprocess

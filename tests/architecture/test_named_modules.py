@@ -1,4 +1,4 @@
-"""A module that is started or loaded by its name is there: no import statement would tell that it has moved."""
+"""Modules started or loaded by name exist: no import statement would notice that one has moved."""
 
 import re
 from collections.abc import Iterator

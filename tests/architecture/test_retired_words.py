@@ -1,4 +1,4 @@
-"""Words that were given up stay given up: names in code, names of files, and phrases on the screens."""
+"""Retired names and phrases do not come back: identifiers, file names, texts on screen."""
 
 import re
 import subprocess

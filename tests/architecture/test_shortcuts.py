@@ -1,4 +1,4 @@
-"""The keys of ours are nobody else's: neither JupyterLab's own nor one another's."""
+"""Our keyboard shortcuts conflict neither with JupyterLab's nor with one another."""
 
 import json
 import sysconfig

@@ -1,4 +1,4 @@
-"""The administrator's ceiling as it is written: what it allows, and which mistakes it refuses."""
+"""Parsing the administrator's ceiling: what it allows, and which mistakes it rejects."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds while the configuration has an error: it gets stricter and never looser."""
+"""What applies while the configuration has an error: it becomes stricter, never looser."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The configuration: what wins, what is refused, and what an error says."""
+"""Loading the configuration: precedence, validation, error messages."""
 
 import json
 import re

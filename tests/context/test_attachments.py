@@ -1,4 +1,4 @@
-"""What a person sends along becomes text: read when it is sent, within the roots, without secrets, within a budget."""
+"""Attached context becomes text: read on sending, within the roots, without secrets, within a budget."""
 
 import asyncio
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""What cell mode is told of a notebook: the table beside it, and nothing from outside the folders that Onyx may use."""
+"""The notebook facts for cell mode: nearby tables, nothing from outside the allowed folders."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Of what a kernel holds, the table that a request is about comes first, and what would mislead is not told."""
+"""The kernel facts for cell mode: the relevant table first, nothing misleading."""
 
 import asyncio
 from collections.abc import Sequence

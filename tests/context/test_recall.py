@@ -1,4 +1,4 @@
-"""What memory has to say to a message goes along with it: only what answers it, once, and nobody waits for it."""
+"""Recalling memory for a message: relevant passages only, once, without delaying it."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What every embedder promises: the embedded one as it is, the others over a socket by their servers' own protocols."""
+"""One suite for all embedders: the embedded one, the others over a socket by their servers' protocols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every model promises, asked of all of them with the same script."""
+"""One suite for all models, with the same script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One suite over the three ways to a notebook: open in a browser tab, in a collaboration room, and as a file."""
+"""One suite for the three notebook backends: browser tab, collaboration room, file."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""What every search backend does, against servers that speak as the real ones do and against ddgs' own class."""
+"""One suite for all search engines, against servers that answer like the real ones and ddgs' own class."""
 
 import json
 import sys

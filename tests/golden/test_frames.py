@@ -1,4 +1,4 @@
-"""The socket says of a conversation what it said before, to the letter."""
+"""The frames of a conversation match the recording exactly."""
 
 import shutil
 from pathlib import Path

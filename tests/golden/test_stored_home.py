@@ -1,4 +1,4 @@
-"""A home that an earlier version left behind, in the middle of its work, is read as it was meant, and goes on."""
+"""A home left by an earlier version in the middle of its work is read correctly and continued."""
 
 import re
 import shutil

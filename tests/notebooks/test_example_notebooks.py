@@ -1,4 +1,4 @@
-"""Every notebook that people begin with is stored without outputs and runs from top to bottom in a fresh kernel."""
+"""Example notebooks are stored without outputs and run from top to bottom in a fresh kernel."""
 
 from pathlib import Path
 

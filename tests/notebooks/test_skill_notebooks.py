@@ -1,4 +1,4 @@
-"""The packaged skills do on real data what they promise, and say in the words of their parameters what is wrong."""
+"""The packaged skills work on real data, and name the parameter when something is wrong."""
 
 import gzip
 import re

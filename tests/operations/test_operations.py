@@ -1,4 +1,4 @@
-"""The table of operations: each declared once, whole, and for nobody who may not ask."""
+"""The table of operations: each is declared once, completely, and only for callers with its scope."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The wheel in dist/ installs into a plain environment, and both halves are on without any configuration."""
+"""The wheel in dist/ installs into a plain environment with both halves enabled."""
 
 import hashlib
 import json

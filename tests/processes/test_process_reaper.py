@@ -1,4 +1,4 @@
-"""When the server is killed, what its commands have started is ended all the same."""
+"""If the server is killed, the processes its commands started are ended."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""No line of the audit file can be edited, cut, removed, doubled or moved without `verify` finding it."""
+"""`verify` finds every edited, cut, removed, duplicated or moved line of the audit file."""
 
 import asyncio
 import tempfile

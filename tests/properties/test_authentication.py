@@ -1,4 +1,4 @@
-"""Property 1, on the socket of a real Jupyter server."""
+"""Authentication on the socket of a real Jupyter server."""
 
 import string
 

@@ -1,4 +1,4 @@
-"""Property 10, in what a model is really asked."""
+"""Bootstrap files in the prompt that a model really gets."""
 
 import asyncio
 

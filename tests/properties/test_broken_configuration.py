@@ -1,4 +1,4 @@
-"""Whatever stands in a configuration with an error: what was denied stays denied, and Auto mode asks for everything."""
+"""Any configuration with an error keeps denials and makes Auto mode ask for everything."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Chunks of any text: nothing is lost, lines are right, sizes are kept, and the same text gives the same chunks."""
+"""Chunks of any text: complete, with correct lines, within size, deterministic."""
 
 from hypothesis import given
 from hypothesis import strategies as st

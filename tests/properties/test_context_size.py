@@ -1,4 +1,4 @@
-"""Property 14, over any history: tools, pictures, all scripts, and summaries that come, fail or are of no use."""
+"""Context size over any history: tools, images, all scripts, and summaries that succeed or fail."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Property 3 where the file was damaged: what can be read is read, in its order, and the session goes on."""
+"""Damaged transcripts: readable lines are read in order, and the session continues."""
 
 import asyncio
 import json

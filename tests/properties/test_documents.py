@@ -1,4 +1,4 @@
-"""Property: whatever bytes lie under whichever name end in passages or in a report, never in another error."""
+"""Any bytes under any name end in passages or a report, never in another error."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Whatever a page says, it cannot leave its fence or begin a turn of the chat."""
+"""No page text can leave its fence or start a chat turn."""
 
 import re
 

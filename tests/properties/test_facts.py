@@ -1,4 +1,4 @@
-"""Facts over any history: confidence stays a share, the same fact stays one, order never depends on chance."""
+"""Facts over any history: bounded confidence, stable identity, deterministic order."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Words for the model alone, over any answer and any cut of it into pieces."""
+"""Internal text is removed from any answer, however it is chunked."""
 
 import itertools
 

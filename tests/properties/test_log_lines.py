@@ -1,4 +1,4 @@
-"""Properties 23, 24 and 25, over any message, logger, context and level."""
+"""Log lines over any message, logger, context and level."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Loops end and work goes on, over any history of calls."""
+"""Loops end and productive work continues, over any history of calls."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Feature: magics, Property: a question goes out as it was typed, whatever it holds, and options never swallow it."""
+"""A magic's question is sent as typed, whatever it contains, and options never swallow it."""
 
 from hypothesis import given
 from hypothesis import strategies as st

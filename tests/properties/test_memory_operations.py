@@ -1,4 +1,4 @@
-"""Whatever a model wishes for, a memory file ends neither emptied nor exploded, and its other lines stay as is."""
+"""Whatever a model proposes, a memory file is neither emptied nor bloated, and other lines stay."""
 
 import json
 import re

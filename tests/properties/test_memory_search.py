@@ -1,4 +1,4 @@
-"""Properties 11, 12 and 13, over any candidates: order and number, age, diversity."""
+"""Search results over any candidates: order and number, recency, diversity."""
 
 from dataclasses import replace
 from datetime import date, timedelta

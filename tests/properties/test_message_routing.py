@@ -1,4 +1,4 @@
-"""Property 20, over any interleaving of messages, sessions, agents, and ways to send during a run."""
+"""Message routing over any interleaving of messages, sessions, agents and delivery modes."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from onyx_jupyter.sessions.transcript_check import read_session
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from tests.properties.sessions_in_order import check_session
+from tests.properties.session_invariants import check_session
 from tests.runs.house import ENDS, House
 from tests.waiting import until
 

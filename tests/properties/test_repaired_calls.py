@@ -1,4 +1,4 @@
-"""A call that is taken as what it means fits its schema and is asked about as it runs; one that works stays itself."""
+"""A repaired call matches its schema and is approved as it runs; a valid call is never repaired."""
 
 import asyncio
 import tempfile

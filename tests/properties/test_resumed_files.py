@@ -1,4 +1,4 @@
-"""Wherever a fetch breaks off, and whatever lies there, what has the file's name in the end is the file."""
+"""However a download is interrupted, a file with the final name is the verified file."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""Property 2, over stores, clocks and servers."""
+"""Session ids over stores, clocks and servers."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Property: what a parameters cell says is what a form offers, what is checked, and what the kernel gets."""
+"""A parameters cell, its form, the validation and the kernel agree."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What a model thinks and what it answers, over any stream and any cut of it into pieces."""
+"""Separating thoughts from the answer, over any stream and chunking."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Property 21, over any calls and any answers of a person to them."""
+"""Tool execution over any calls and any answers to their approvals."""
 
 import asyncio
 

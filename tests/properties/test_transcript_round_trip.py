@@ -1,4 +1,4 @@
-"""Property 3, over everything an entry can hold."""
+"""Transcripts round-trip everything an entry can contain."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Whatever happens to a project's instructions, they guide Onyx only where a person trusts this very content."""
+"""Project instructions guide Onyx only while their exact content is trusted."""
 
 import asyncio
 import hashlib

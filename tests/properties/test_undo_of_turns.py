@@ -1,4 +1,4 @@
-"""An undone turn leaves a notebook as if the turn had never been, and never a person's own text anywhere else."""
+"""Undoing a turn restores the notebook exactly and never touches a person's own text."""
 
 import asyncio
 import json

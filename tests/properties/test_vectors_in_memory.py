@@ -1,4 +1,4 @@
-"""What is found by vectors held in memory is what LanceDB finds on disk, whatever was written, and by whom."""
+"""In-memory vector search matches LanceDB on disk, whatever was written by whichever process."""
 
 import asyncio
 import tempfile

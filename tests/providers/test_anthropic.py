@@ -1,4 +1,4 @@
-"""Anthropic's Messages API without a library: what is sent, what is read, what it costs."""
+"""Anthropic's Messages API without a library: requests, responses, costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The marks of prompt caches as they leave LiteLLM, and the cached tokens that come back."""
+"""Prompt cache markers in requests through LiteLLM, and cached tokens in responses."""
 
 from collections.abc import Iterator
 from typing import Any

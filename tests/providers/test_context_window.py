@@ -1,4 +1,4 @@
-"""How much a model can read: as configured, else as the provider library's table has it, else by a careful guess."""
+"""The context window: configured, else from the provider library's table, else a careful guess."""
 
 import pytest
 

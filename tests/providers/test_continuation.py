@@ -1,4 +1,4 @@
-"""Whether a server goes on from the beginning of an answer: tried once of each, over a true HTTP connection."""
+"""Whether a server can continue a started answer: probed once each, over a real HTTP connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which embedder is used when some are away, fail and come back, with time that stands still."""
+"""Choosing an embedder while some are away, fail and return, with a fake clock."""
 
 from __future__ import annotations
 

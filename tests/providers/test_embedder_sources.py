@@ -1,4 +1,4 @@
-"""Which embedders the configuration allows, in which order, and to whom a text may go."""
+"""Which embedders the configuration allows, in which order, and where texts may be sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second model behind the first, for one run."""
+"""A fallback model behind the first one, for one run."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The built-in embedder by itself: loading, letting go, and files that are not the known ones."""
+"""The embedded embedder: loading, unloading, and unexpected files."""
 
 import asyncio
 import hashlib

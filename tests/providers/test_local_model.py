@@ -1,4 +1,4 @@
-"""A local model itself: a real process with the file that set-up fetches. Each one loads it, so they are few."""
+"""A local model: a real process with the file downloaded by set-up. Each test loads it, so they are few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading ahead, without a model: once, one at a time, and never in the way."""
+"""Prefilling prompts, without a model: once, one at a time, yielding to questions."""
 
 from __future__ import annotations
 

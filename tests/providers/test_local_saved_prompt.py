@@ -1,4 +1,4 @@
-"""The file in which a model's process leaves what it has read: taken up once, by the very same model, or removed."""
+"""The saved prompt of a model process: restored once, by the same model, or deleted."""
 
 from __future__ import annotations
 

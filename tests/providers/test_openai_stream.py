@@ -1,4 +1,4 @@
-"""OpenAI's stream as bytes come, in whatever pieces: together what came together, whole where nothing is streamed."""
+"""OpenAI's stream from arbitrary byte chunks, and servers that do not stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures as they leave for the provider: to models that see, and to no others."""
+"""Images in provider requests: for vision models only."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a server refuses is left out: learned once, by model, and never something that a request needs."""
+"""Parameters a server rejects are omitted: learned once per model, never a required one."""
 
 from __future__ import annotations
 

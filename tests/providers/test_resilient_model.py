@@ -1,4 +1,4 @@
-"""Retries and the circuit breaker around a scripted model, with time that stands still."""
+"""Retries and the circuit breaker around a scripted model, with a fake clock."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Calls written as text: taken where the whole answer is one of an offered tool, and nowhere else."""
+"""Tool calls written as text: recognized only if the whole answer is a call of an offered tool."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What a model thinks, told from what it answers: by a field, by tags, by a closing tag alone."""
+"""Separating thoughts from the answer: by a field, by tags, by a closing tag only."""
 
 import time
 

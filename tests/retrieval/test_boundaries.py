@@ -1,4 +1,4 @@
-"""Where a sentence ends, and where not, in several scripts."""
+"""Sentence boundaries in several scripts."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Where Markdown and prose are cut, and what a chunk is told about where it stands."""
+"""Where Markdown and prose are split, and the context of a chunk."""
 
 import itertools
 from datetime import date

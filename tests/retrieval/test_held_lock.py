@@ -1,4 +1,4 @@
-"""Another process keeps the index locked: whoever has to write waits, and nobody else does."""
+"""Another process holds the index lock: only writers wait."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""Embedders come, go, change and fail, and the index answers all along."""
+"""Embedders come, go, change and fail while the index keeps answering."""
 
 from __future__ import annotations
 

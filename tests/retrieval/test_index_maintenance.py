@@ -1,4 +1,4 @@
-"""What is done to the index when nobody looks changes how fast it answers, and never what."""
+"""Background maintenance changes how fast the index answers, never what."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Real processes on one index: killed in the middle, or writing at once."""
+"""Real processes on one index: killed midway, or writing concurrently."""
 
 import asyncio
 import contextlib

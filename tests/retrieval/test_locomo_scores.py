@@ -1,4 +1,4 @@
-"""The benchmark's own arithmetic, and how it reads the file."""
+"""The benchmark's arithmetic, and how it parses its file."""
 
 import json
 import math

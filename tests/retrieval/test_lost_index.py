@@ -1,4 +1,4 @@
-"""Whatever happens to the folder of the index costs time and nothing else."""
+"""Losing the index folder costs time and nothing else."""
 
 import asyncio
 import re

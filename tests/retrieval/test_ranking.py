@@ -1,4 +1,4 @@
-"""Each formula with numbers worked out by hand."""
+"""Each ranking formula with numbers worked out by hand."""
 
 import math
 from datetime import date, timedelta

@@ -1,4 +1,4 @@
-"""What a search over an index gives: scores and their parts, snippets, filters, and what it says where it lacks."""
+"""Searching an index: scores and their parts, snippets, filters, notices about missing parts."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The numbers by which memory is searched, kept and recalled: each is a promise, so none changes unseen."""
+"""The documented search, memory and recall numbers, so that none changes unnoticed."""
 
 from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""A file that takes another's place, while somebody saves in the very moment in which it does."""
+"""Replacing a file while somebody saves it at the same moment."""
 
 import errno
 import os

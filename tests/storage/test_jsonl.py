@@ -1,4 +1,4 @@
-"""Append-only files: nothing that was written is lost, whatever happened to the last line."""
+"""Append-only files: nothing written is lost, whatever happened to the last line."""
 
 import json
 import os

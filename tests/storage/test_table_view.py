@@ -1,4 +1,4 @@
-"""What a search reads of a table, while others write to it."""
+"""Reading a table for a search while others write to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tools.allow and tools.deny: names and families, deny wins, and what means nothing is said."""
+"""tools.allow and tools.deny: names and families, deny wins, unknown names are reported."""
 
 import pytest
 

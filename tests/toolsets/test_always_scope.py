@@ -1,4 +1,4 @@
-"""What "always" would bind for the tools as they are: the same thing said differently is the same, another is not."""
+"""The scope of "always" for real tools: equivalent calls match, different ones do not."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A call whose meaning is plain is taken as that and says so; one in doubt names the nearest right call."""
+"""An obvious mistake in a call is repaired and explained; an ambiguous call names the nearest valid one."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The examples of docs/tools-of-your-own.md, run from the page's own text."""
+"""The examples of docs/tools-of-your-own.md, run from the page itself."""
 
 import importlib
 import re

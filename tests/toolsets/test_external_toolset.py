@@ -1,4 +1,4 @@
-"""Tools of somebody else's server, plain JSON schemas, go through a run like any other."""
+"""Tools of an external server with plain JSON schemas go through a run like any other."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Packages bring tools by an entry point: found without an import, loaded when they are needed, each for itself."""
+"""Tools of installed packages by entry point: found without import, loaded on demand, independently."""
 
 import sys
 from pathlib import Path

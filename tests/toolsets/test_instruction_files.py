@@ -1,4 +1,4 @@
-"""A person is asked before any tool writes what Onyx follows, by whichever name, and before nothing else for that."""
+"""Writing to files that Onyx follows needs approval under any path, and other files do not."""
 
 import os
 from collections.abc import Callable

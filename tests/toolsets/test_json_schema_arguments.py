@@ -1,4 +1,4 @@
-"""Arguments that a plain JSON schema describes: checked as strictly as those of a model, and never beyond it."""
+"""Arguments with a plain JSON schema are validated as strictly as those with a model."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Seldom needed tools: named in one line, explained when asked, run under their own name and the same rules."""
+"""Deferred tools: listed in one line, explained on demand, run under their own name and the same rules."""
 
 import json
 

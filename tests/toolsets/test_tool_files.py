@@ -1,4 +1,4 @@
-"""A Python file in the workspace: nothing of it runs before a person trusts it, and a change asks again."""
+"""Tool files in the workspace: nothing runs before a person trusts it, and a change asks again."""
 
 import pytest
 

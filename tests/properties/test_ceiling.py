@@ -1,4 +1,4 @@
-"""No mixture of configuration, environment, grants, modes and models gets past the administrator's ceiling."""
+"""No mix of configuration, environment, grants, modes and models exceeds the administrator's ceiling."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What holds of every session that has come to rest, whatever was sent to it and however often its server died."""
+"""Invariants of every idle session, whatever was sent and however often its server died."""
 
 from collections.abc import Sequence
 

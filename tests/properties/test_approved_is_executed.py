@@ -1,4 +1,4 @@
-"""What runs, or is written, can be worked out from what the person was shown, whatever secrets and marks it holds."""
+"""What runs or is written can be derived from the approval, whatever secrets and marks it contains."""
 
 import asyncio
 import json

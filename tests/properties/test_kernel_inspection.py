@@ -1,4 +1,4 @@
-"""Whatever values a kernel holds, looking at them ends, stays short, and runs nothing."""
+"""Inspecting any kernel value terminates, stays short, and runs nothing."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What waits for a person, whatever it is about: the first answer counts, silence is a no, nothing is left hanging."""
+"""One suite for all requests to a person: the first answer counts, a timeout is a no, nothing hangs."""
 
 import asyncio
 from abc import ABC, abstractmethod

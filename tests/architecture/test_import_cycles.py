@@ -1,4 +1,4 @@
-"""No modules import each other in a circle, in neither half; imports inside of functions and for types count, too."""
+"""No import cycles in either half; imports inside functions and for types count, too."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""A shell command runs unasked only if each of its simple commands was granted, word for word, in that folder."""
+"""A shell command needs no approval only if each simple command was granted verbatim in that folder."""
 
 import asyncio
 import shlex

@@ -1,4 +1,4 @@
-"""What the result of each built-in tool says to the screens: what was done to what, and where a link leads."""
+"""The labels of each built-in tool's results, and where their links lead."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A kill at any line of a session, then a start: each message is answered at most once, none that waited is lost."""
+"""A kill at any line of a session: no message is lost or answered twice."""
 
 import asyncio
 import shutil
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from onyx_jupyter.sessions.run_order import begun_runs, unjoined_messages
 from onyx_jupyter.sessions.transcript_check import read_session
 from onyx_jupyter.testing.script import Call
-from tests.properties.sessions_in_order import check_session
+from tests.properties.session_invariants import check_session
 from tests.runs.house import House
 from tests.waiting import until
 

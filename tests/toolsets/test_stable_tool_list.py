@@ -1,4 +1,4 @@
-"""A run has the same tools from its beginning to its end, and the next has them in the same words and order."""
+"""The tool list stays the same during a run and identical from run to run."""
 
 import json
 from dataclasses import asdict, replace

@@ -1,4 +1,4 @@
-"""What the file tools may reach, over generated paths with links, `..`, prefixes and any characters."""
+"""What file tools can reach, over generated paths with links, `..`, prefixes and any characters."""
 
 import asyncio
 import tempfile

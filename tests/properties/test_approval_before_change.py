@@ -1,4 +1,4 @@
-"""Nothing that changes state runs without a yes or a grant on disk before it, over any interleaving of two sessions."""
+"""No state change without a stored approval or grant, over any interleaving of two sessions."""
 
 import asyncio
 import json

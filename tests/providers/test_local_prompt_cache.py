@@ -1,4 +1,4 @@
-"""What a model's process keeps of the prompts that it has read: numbers of tokens, whatever the words."""
+"""The prompt cache of a model process, by numbers of tokens."""
 
 from __future__ import annotations
 

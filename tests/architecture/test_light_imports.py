@@ -1,4 +1,4 @@
-"""Loading Onyx into a server stays cheap: the heavy libraries are imported on first use, not before."""
+"""Loading Onyx into a server is cheap: heavy libraries are imported on first use."""
 
 import json
 import os
