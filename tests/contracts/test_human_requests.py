@@ -52,7 +52,7 @@ class Case(Protocol):
         """Who asked does not wait any more."""
         ...
 
-    async def let_time_pass(self) -> None:
+    async def advance_time(self) -> None:
         """All of its time, and that of an answer from before the deadline to get to the disk."""
         ...
 
@@ -126,7 +126,7 @@ class Journal:
         self.told.append(outcome)
 
 
-class _OfARun(ABC):
+class _RunRequest(ABC):
     """What approvals and questions have in common: a task of the run waits, by the wall's clock."""
 
     def __init__(self, answer_write_s: float) -> None:
@@ -171,7 +171,7 @@ class _OfARun(ABC):
         self.asking[question_id].cancel()
         await asyncio.wait([self.asking[question_id]])
 
-    async def let_time_pass(self) -> None:
+    async def advance_time(self) -> None:
         await asyncio.wait(self.asking.values())
 
     async def reach_deadline(self) -> None:
@@ -199,7 +199,7 @@ class _OfARun(ABC):
             return await self.asking[question_id]
 
 
-class Approvals(_OfARun):
+class Approvals(_RunRequest):
     def __init__(self, folder: Path, answer_write_s: float) -> None:
         super().__init__(answer_write_s)
         ids = IdSource(self.clock)
@@ -232,7 +232,7 @@ class Approvals(_OfARun):
         await self.close()
 
 
-class AgentsQuestions(_OfARun):
+class AgentQuestions(_RunRequest):
     def __init__(self, folder: Path, answer_write_s: float) -> None:
         super().__init__(answer_write_s)
         self.questions = Questions(
@@ -261,7 +261,7 @@ class AgentsQuestions(_OfARun):
         await self.close()
 
 
-class CellsSkillQuestions:
+class SkillQuestions:
     """A cell waits for a yes to a skill: it is told by an event, and asks again while it waits."""
 
     patience_s = PATIENCE_S
@@ -276,12 +276,12 @@ class CellsSkillQuestions:
         library = self.house.onyx.skills.library
         trust = library.trust
 
-        async def on_its_way(*arguments: Any, **more: Any) -> object:
+        async def slow_write(*arguments: Any, **more: Any) -> object:
             self.writes.is_broken = self.is_broken
             await self.writes.one()
             return await trust(*arguments, **more)
 
-        library.trust = on_its_way  # type: ignore[method-assign, assignment]
+        library.trust = slow_write  # type: ignore[method-assign, assignment]
         self.digest = ""
 
     @property
@@ -323,7 +323,7 @@ class CellsSkillQuestions:
     async def stop(self, question_id: str) -> None:
         self.house.onyx.skills.questions.leave(self.asked[question_id])
 
-    async def let_time_pass(self) -> None:
+    async def advance_time(self) -> None:
         self.clock.advance(WEEK_S)
         await self._look()
 
@@ -360,7 +360,7 @@ class CellsSkillQuestions:
             await self.house.onyx.skills.questions.refresh(question_id)
 
 
-KINDS = {"approval": Approvals, "question": AgentsQuestions, "skill": CellsSkillQuestions}
+KINDS = {"approval": Approvals, "question": AgentQuestions, "skill": SkillQuestions}
 OVER = (AlreadyResolved, NotFound)
 
 
@@ -370,7 +370,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
 
 
 @pytest.fixture(params=sorted(KINDS))
-def hasty(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
+def short_deadline(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
     """An answer from before the deadline has little time to get to the disk."""
     return KINDS[request.param](tmp_path, 0.2)  # type: ignore[no-any-return]
 
@@ -403,7 +403,7 @@ async def test_first_of_two_answers_counts_and_second_is_rejected(case: Case):
 async def test_timeout_is_an_answer_and_late_yes_is_ignored(case: Case):
     case.patience_s = 0.05
     question_id = await case.ask()
-    await case.let_time_pass()
+    await case.advance_time()
     assert await case.outcome(question_id) == "silence"
     assert case.waiting() == []
     with pytest.raises(OVER):
@@ -442,7 +442,7 @@ async def test_answer_without_request_is_rejected(case: Case):
     await case.close()
 
 
-async def under_way(case: Case, question_id: str) -> asyncio.Task[None]:
+async def start_writing_yes(case: Case, question_id: str) -> asyncio.Task[None]:
     """A yes that is being written until `release`."""
     case.hold()
     answering = asyncio.create_task(case.yes(question_id))
@@ -453,7 +453,7 @@ async def under_way(case: Case, question_id: str) -> asyncio.Task[None]:
 async def test_yes_before_deadline_counts_even_if_stored_after_it(case: Case):
     case.patience_s = 0.3
     question_id = await case.ask()
-    answering = await under_way(case, question_id)
+    answering = await start_writing_yes(case, question_id)
     await case.reach_deadline()
     assert case.told == []
     case.release()
@@ -463,42 +463,42 @@ async def test_yes_before_deadline_counts_even_if_stored_after_it(case: Case):
     await case.close()
 
 
-async def test_yes_at_deadline_that_cannot_be_stored_times_out_for_everyone(hasty: Case):
-    hasty.patience_s = 0.3
-    question_id = await hasty.ask()
-    answering = await under_way(hasty, question_id)
-    await hasty.reach_deadline()
-    hasty.is_full = True
-    hasty.release()
+async def test_yes_at_deadline_that_cannot_be_stored_times_out_for_everyone(short_deadline: Case):
+    short_deadline.patience_s = 0.3
+    question_id = await short_deadline.ask()
+    answering = await start_writing_yes(short_deadline, question_id)
+    await short_deadline.reach_deadline()
+    short_deadline.is_full = True
+    short_deadline.release()
     with pytest.raises(StorageError):
         await answering
-    await hasty.let_time_pass()
-    assert await hasty.outcome(question_id) == "silence"
-    assert hasty.told == ["expired"]
-    assert hasty.waiting() == []
-    hasty.is_full = False
+    await short_deadline.advance_time()
+    assert await short_deadline.outcome(question_id) == "silence"
+    assert short_deadline.told == ["expired"]
+    assert short_deadline.waiting() == []
+    short_deadline.is_full = False
     with pytest.raises(OVER):
-        await hasty.yes(question_id)
-    assert hasty.told == ["expired"]
-    await hasty.close()
+        await short_deadline.yes(question_id)
+    assert short_deadline.told == ["expired"]
+    await short_deadline.close()
 
 
-async def test_hanging_write_does_not_block_forever(hasty: Case):
-    hasty.patience_s = 0.3
-    question_id = await hasty.ask()
-    answering = await under_way(hasty, question_id)
-    await hasty.let_time_pass()
-    assert await hasty.outcome(question_id) == "silence"
-    assert hasty.waiting() == []
+async def test_hanging_write_does_not_block_forever(short_deadline: Case):
+    short_deadline.patience_s = 0.3
+    question_id = await short_deadline.ask()
+    answering = await start_writing_yes(short_deadline, question_id)
+    await short_deadline.advance_time()
+    assert await short_deadline.outcome(question_id) == "silence"
+    assert short_deadline.waiting() == []
     with pytest.raises(OVER):
-        await hasty.no(question_id)
-    hasty.release()
+        await short_deadline.no(question_id)
+    short_deadline.release()
     await asyncio.wait([answering], timeout=LIMIT_S)
     assert answering.done()
     answering.exception()
-    assert await hasty.outcome(question_id) == "silence"
-    assert len(hasty.told) == 1
-    await hasty.close()
+    assert await short_deadline.outcome(question_id) == "silence"
+    assert len(short_deadline.told) == 1
+    await short_deadline.close()
 
 
 @pytest.mark.parametrize("answer", ["yes", "no"])
@@ -514,7 +514,7 @@ async def test_answer_after_suspend_past_deadline_is_too_late(case: Case, answer
 
 async def test_stop_does_not_wait_for_answer_being_stored(case: Case):
     question_id = await case.ask()
-    answering = await under_way(case, question_id)
+    answering = await start_writing_yes(case, question_id)
     async with asyncio.timeout(5):
         await case.stop(question_id)
     assert case.waiting() == []
@@ -528,7 +528,7 @@ async def test_stop_does_not_wait_for_answer_being_stored(case: Case):
 
 async def test_after_stop_an_unstorable_answer_reports_one_end(case: Case):
     question_id = await case.ask()
-    answering = await under_way(case, question_id)
+    answering = await start_writing_yes(case, question_id)
     await case.stop(question_id)
     case.is_full = True
     case.release()
@@ -540,7 +540,7 @@ async def test_after_stop_an_unstorable_answer_reports_one_end(case: Case):
 
 async def test_answer_counts_even_if_answering_client_disconnected(case: Case):
     question_id = await case.ask()
-    answering = await under_way(case, question_id)
+    answering = await start_writing_yes(case, question_id)
     answering.cancel()
     await asyncio.wait([answering])
     case.release()
@@ -552,7 +552,7 @@ async def test_answer_counts_even_if_answering_client_disconnected(case: Case):
 
 async def test_answer_being_stored_at_shutdown_is_stored_once(case: Case):
     question_id = await case.ask()
-    answering = await under_way(case, question_id)
+    answering = await start_writing_yes(case, question_id)
     async with asyncio.timeout(LIMIT_S):
         await case.shut()
     assert case.waiting() == []
@@ -569,7 +569,7 @@ async def test_answer_being_stored_at_shutdown_is_stored_once(case: Case):
 async def test_two_sessions_answer_independently(case: Case):
     first, second = await case.ask(), await case.ask()
     assert case.waiting() == [first, second]
-    answering = await under_way(case, first)
+    answering = await start_writing_yes(case, first)
     async with asyncio.timeout(5):
         await case.no(second)
     assert await case.outcome(second) == "no"

@@ -22,7 +22,7 @@ jumps = st.floats(-10_000, 10_000).map(lambda days: timedelta(days=days))
 confidences = st.one_of(st.floats(), st.floats(0, 1))
 
 
-class RestlessClock:
+class JumpingClock:
     """One that is put forwards and back."""
 
     moment = BEGIN
@@ -75,7 +75,7 @@ def test_order_depends_only_on_facts(known: list[Fact], jump: timedelta, chance:
 def test_repetition_is_always_the_same_fact(told: list[str], days: list[float]) -> None:
     async def tell() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            clock = RestlessClock()
+            clock = JumpingClock()
             store = FactStore(MemoryFiles(Path(folder), clock), clock)
             given_ids: dict[str, str] = {}
             for text, jump in zip(told, days, strict=False):

@@ -118,7 +118,7 @@ def redirector() -> Iterator[Place]:
         yield place
 
 
-def nobody_came(listening: socket.socket) -> bool:
+def no_connection(listening: socket.socket) -> bool:
     try:
         connection, _ = listening.accept()
     except BlockingIOError:
@@ -149,8 +149,8 @@ class Wire(httpx.AsyncBaseTransport):
 def test_listener_detects_connections(listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     with socket.create_connection(("127.0.0.1", port)):
-        assert not nobody_came(listener)
-    assert nobody_came(listener)
+        assert not no_connection(listener)
+    assert no_connection(listener)
 
 
 @given(host=st.one_of(THIS_MACHINE, NAMES), scheme=st.sampled_from(["http", "https", "HTTP"]))
@@ -158,7 +158,7 @@ def test_no_spelling_of_this_machine_connects(listener: socket.socket, host: str
     """Forbidden addresses: every encoding."""
     port = listener.getsockname()[1]
     error = outcome(WebClient(AddressGuard(), total_s=5), f"{scheme}://{host}:{port}/")
-    assert nobody_came(listener)
+    assert no_connection(listener)
     assert error is AddressNotAllowed
 
 
@@ -169,7 +169,7 @@ def test_no_redirect_reaches_this_machine(listener: socket.socket, redirector: P
     before = redirector.connections
     client = WebClient(AddressGuard([f"127.0.0.1:{redirector.port}"]), total_s=5)
     error = outcome(client, f"{redirector.url}/{hops}?to={to}")
-    assert nobody_came(listener)
+    assert no_connection(listener)
     assert redirector.connections - before == hops + 1, "the chain was followed up to its last, forbidden step"
     assert error is not None, "an address that httpx cannot read either is no valid answer"
 

@@ -37,7 +37,7 @@ def whole(request: Received) -> str:
     return HELLO if "hello world" in request.last_user_text else CELL
 
 
-def gone_on_with(request: Received) -> str:
+def continued_text(request: Received) -> str:
     """As a server with the same model writes it that goes on: up to the stop, where one is wished."""
     text = begun(request) or ""
     assert whole(request).startswith(text)
@@ -46,7 +46,7 @@ def gone_on_with(request: Received) -> str:
 
 def like_llama_cpp(request: Received) -> Reply:
     """Fields that it does not know do not matter to it."""
-    return gone_on_with(request) if begun(request) is not None else f"{whole(request)}\n```\nThat prints it."
+    return continued_text(request) if begun(request) is not None else f"{whole(request)}\n```\nThat prints it."
 
 
 def like_vllm(request: Received) -> Reply:
@@ -54,7 +54,7 @@ def like_vllm(request: Received) -> Reply:
         return f"Sure! Here is the cell:\n{whole(request)}\n```"
     if request.body.get("add_generation_prompt", True):
         return [HttpError(400, "Cannot set both `continue_final_message` and `add_generation_prompt` to True.")]
-    return gone_on_with(request)
+    return continued_text(request)
 
 
 def like_a_strict_vllm(request: Received) -> Reply:
@@ -71,7 +71,7 @@ def refusing(request: Received) -> Reply:
     return f"Sure! Here is the cell:\n{whole(request)}\n```"
 
 
-def starting_anew(request: Received) -> Reply:
+def like_a_restarting_server(request: Received) -> Reply:
     return f"Sure! Here is the cell:\n{whole(request)}\n```"
 
 
@@ -82,7 +82,7 @@ KINDS: Mapping[Server, tuple[int, set[str], bool]] = {
     like_vllm: (2, FLAGS, True),
     like_a_strict_vllm: (2, FLAGS, True),
     refusing: (2, set(), False),
-    starting_anew: (2, set(), False),
+    like_a_restarting_server: (2, set(), False),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
@@ -220,7 +220,7 @@ async def test_cell_mode_gets_same_cell_from_each_server(kind: Server) -> None:
 async def test_text_without_block_is_asked_once_more_for_cell() -> None:
     def reply(request: Received) -> Reply:
         written = request.last_user_text.startswith("Write the cell")
-        return starting_anew(request) if written else "You take the mean of the fees."
+        return like_a_restarting_server(request) if written else "You take the mean of the fees."
 
     call, (first, again) = await cell_from(reply)
     assert call is not None

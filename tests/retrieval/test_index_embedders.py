@@ -38,13 +38,13 @@ class HeldEmbedder(FakeEmbedder):
 
 
 class BrokenEmbedder(FakeEmbedder):
-    """Makes vectors, and `spoil`s them while that is set."""
+    """Makes vectors, corrupted by `corrupt` while that is set."""
 
-    spoil: object = None
+    corrupt: object = None
 
     async def embed(self, texts: Sequence[str], purpose: Literal["passage", "query"]) -> Vectors:
         vectors = await super().embed(texts, purpose)
-        return self.spoil(vectors) if callable(self.spoil) else vectors
+        return self.corrupt(vectors) if callable(self.corrupt) else vectors
 
 
 def nan_everywhere(vectors: Vectors) -> Vectors:
@@ -85,7 +85,7 @@ async def test_without_embedder_words_are_searched_and_reported(tmp_path: Path) 
     await index.close()
 
 
-class SoughtEmbeddings(FakeEmbeddings):
+class UnresolvedEmbeddings(FakeEmbeddings):
     """Embeds, and never says who does: some server that is asked does not answer."""
 
     async def current(self) -> EmbedderIdentity | None:
@@ -96,7 +96,7 @@ async def test_index_works_before_embedder_is_known(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put(NOTES[:2])
     await index.close()
-    again = open_index(tmp_path / "index", SoughtEmbeddings(FakeEmbedder()))
+    again = open_index(tmp_path / "index", UnresolvedEmbeddings(FakeEmbedder()))
     assert set(await again.checksums()) == {("main", "0.md"), ("main", "1.md")}
     await again.remove([("main", "1.md")])
     assert await again.count() == 2
@@ -108,7 +108,7 @@ async def test_index_works_before_embedder_is_known(tmp_path: Path) -> None:
 
 
 async def test_missing_index_is_reported_without_waiting(tmp_path: Path) -> None:
-    index = open_index(tmp_path / "index", SoughtEmbeddings(FakeEmbedder()))
+    index = open_index(tmp_path / "index", UnresolvedEmbeddings(FakeEmbedder()))
     assert (await index.checksums(), await index.count()) == ({}, 0)
     await index.remove([("main", "1.md")])
     assert tables(tmp_path) == 0, "a table without vectors would have to be made a second time"
@@ -284,18 +284,18 @@ async def test_text_put_during_embedder_failure_gets_vectors_later(tmp_path: Pat
     await index.close()
 
 
-@pytest.mark.parametrize("spoil", [nan_everywhere, nothing_but_zeros, another_dimension, one_too_few])
-async def test_invalid_vectors_never_enter_table(tmp_path: Path, spoil: object) -> None:
+@pytest.mark.parametrize("corrupt", [nan_everywhere, nothing_but_zeros, another_dimension, one_too_few])
+async def test_invalid_vectors_never_enter_table(tmp_path: Path, corrupt: object) -> None:
     embedder = BrokenEmbedder()
     index = open_index(tmp_path / "index", FakeEmbeddings(embedder))
     await index.put([source("a.md", "tea")])
-    embedder.spoil = spoil
+    embedder.corrupt = corrupt
     await index.put([source("b.md", "tea"), source("c.md", "coffee")])
     candidates, note = await index.candidates("tea", 10, EVERYTHING)
     assert {(one.path, one.similarity) for one in candidates} == {("a.md", None), ("b.md", None)}
     assert note is not None
     assert "fake/words returned" in note
-    embedder.spoil = None
+    embedder.corrupt = None
     assert {one.path for one in await found(index, "anything") if one.similarity is not None} == {"a.md"}
     await index.settled()
     assert {one.path for one in await found(index, "anything")} == {"a.md", "b.md", "c.md"}
@@ -303,14 +303,14 @@ async def test_invalid_vectors_never_enter_table(tmp_path: Path, spoil: object) 
 
 
 async def test_passage_without_vector_does_not_affect_others(tmp_path: Path) -> None:
-    def spoil(vectors: Vectors) -> Vectors:
+    def corrupt(vectors: Vectors) -> Vectors:
         vectors[1] = np.nan
         return vectors
 
     embedder = BrokenEmbedder()
-    embedder.spoil = spoil
+    embedder.corrupt = corrupt
     index = open_index(tmp_path / "index", FakeEmbeddings(embedder))
     await index.put([source("a.md", "tea", "coffee", "cocoa")])
-    embedder.spoil = None
+    embedder.corrupt = None
     assert {one.chunk.text for one in await found(index, "anything")} == {"tea", "cocoa"}
     await index.close()

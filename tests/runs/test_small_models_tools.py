@@ -68,7 +68,7 @@ async def test_prompt_and_tools_of_new_workspace_stay_within_budget(tmp_path: Pa
     await house.close()
 
 
-async def test_they_stay_within_budget_with_many_notes(tmp_path: Path) -> None:
+async def test_prompt_and_tools_stay_within_budget_with_many_notes(tmp_path: Path) -> None:
     calls = [Call("remember", {"fact": f"The column {name} holds money in euros"}) for name in COLUMNS]
     house, small = house_of(tmp_path, [calls, "Noted.", "Hello."], auto=["remember"])
     key = await house.session()

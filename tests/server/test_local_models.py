@@ -76,7 +76,7 @@ async def test_downloaded_model_can_be_chosen(connect, onyx_home):
     assert (listed[CATALOGUE[1].id]["state"], listed[CATALOGUE[1].id]["shared"]) == ("ready", False)
 
 
-class TestWhereTheyAreNotAllowed:
+class TestLocalModelsNotAllowed:
     @pytest.fixture
     def jp_server_config(self, jp_server_config):
         return {**jp_server_config, "OnyxApp": {"ceiling": {"providers": ["scripted"]}}}

@@ -52,7 +52,7 @@ def failure(result: ToolResult) -> tuple[str, str] | None:
     return (result.failure.kind, result.failure.reason) if result.failure else None
 
 
-class AtDesk:
+class OnNotebook:
     """The notebook tools as a run calls them, completed."""
 
     def __init__(self, make_context: Make, cells: list[dict[str, Any]]) -> None:
@@ -65,8 +65,10 @@ class AtDesk:
 
 
 @pytest.fixture
-def at_desk(make_context: Make) -> AtDesk:
-    return AtDesk(make_context, [tab_cell("t", "# Load", "markdown"), tab_cell("l", "x = 1"), tab_cell("m", "x = 2")])
+def on_notebook(make_context: Make) -> OnNotebook:
+    return OnNotebook(
+        make_context, [tab_cell("t", "# Load", "markdown"), tab_cell("l", "x = 1"), tab_cell("m", "x = 2")]
+    )
 
 
 def told(*cells: tuple[int, str]) -> list[dict[str, Any]]:
@@ -74,21 +76,21 @@ def told(*cells: tuple[int, str]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("tool", ["notebook_outline", "notebook_read"])
-async def test_notebook_read_names_shown_cells(at_desk: AtDesk, tool: str) -> None:
-    result = await at_desk(tool, **{"from": 2})
+async def test_notebook_read_names_shown_cells(on_notebook: OnNotebook, tool: str) -> None:
+    result = await on_notebook(tool, **{"from": 2})
     assert result.data == {"notebook": PATH, "total": 3, "cells": told((2, "l"), (3, "m"))}
     assert line(result)[1:] == (PATH, "path")
     assert links(result) == [TO_NOTEBOOK]
 
 
-async def test_notebook_search_names_found_cells(at_desk: AtDesk) -> None:
-    result = await at_desk("notebook_find", pattern="x = 2")
+async def test_notebook_search_names_found_cells(on_notebook: OnNotebook) -> None:
+    result = await on_notebook("notebook_find", pattern="x = 2")
     assert result.data == {"notebook": PATH, "total": 3, "cells": told((3, "m"))}
     assert line(result) == ("search_notebook", "x = 2", "code")
 
 
 async def test_number_of_cells_is_bounded(make_context: Make) -> None:
-    desk = AtDesk(make_context, [tab_cell(f"c{n}", "x") for n in range(MAX_CELLS + 100)])
+    desk = OnNotebook(make_context, [tab_cell(f"c{n}", "x") for n in range(MAX_CELLS + 100)])
     result = await desk("notebook_outline")
     assert result.data is not None
     assert result.data["total"] == MAX_CELLS + 100
@@ -103,63 +105,65 @@ async def test_number_of_cells_is_bounded(make_context: Make) -> None:
         ({"afterCellId": "t"}, {"at": "after", "after": "t"}),
     ],
 )
-async def test_inserted_cell_has_position_and_link(at_desk: AtDesk, place: dict[str, Any], at: dict[str, str]) -> None:
-    before = at_desk.desk.ids
-    result = await at_desk("notebook_insert_cell", cellType="code", source="y = 1", **place)
-    (new,) = set(at_desk.desk.ids) - set(before)
+async def test_inserted_cell_has_position_and_link(
+    on_notebook: OnNotebook, place: dict[str, Any], at: dict[str, str]
+) -> None:
+    before = on_notebook.desk.ids
+    result = await on_notebook("notebook_insert_cell", cellType="code", source="y = 1", **place)
+    (new,) = set(on_notebook.desk.ids) - set(before)
     assert result.data == {"notebook": PATH, "inserted": {"id": new, **at}}
     assert line(result) == ("insert_cell", PATH, "path")
     assert links(result) == [Link("cell", PATH, new), TO_NOTEBOOK]
 
 
-async def test_insert_and_run_says_both_even_on_failure(at_desk: AtDesk) -> None:
-    result = await at_desk("notebook_insert_cell", cellType="code", source="print(1)", run=True)
-    new = at_desk.desk.ids[-1]
+async def test_insert_and_run_says_both_even_on_failure(on_notebook: OnNotebook) -> None:
+    result = await on_notebook("notebook_insert_cell", cellType="code", source="print(1)", run=True)
+    new = on_notebook.desk.ids[-1]
     ran_ok = [{"id": new, "status": "ok"}]
     assert result.data == {"notebook": PATH, "ran": ran_ok, "inserted": {"id": new, "at": "end"}}
     assert line(result)[0] == "insert_and_run_cell"
-    raised = await at_desk("notebook_insert_cell", cellType="code", source="1 / 0", run=True)
-    new = at_desk.desk.ids[-1]
+    raised = await on_notebook("notebook_insert_cell", cellType="code", source="1 / 0", run=True)
+    new = on_notebook.desk.ids[-1]
     assert failure(raised) == ("failed", f"Cell {new} [2] raised an error.")
     assert links(raised) == [Link("cell", PATH, new)]
     assert raised.data is not None
     assert raised.data["inserted"]["id"] == new
 
 
-async def test_cell_written_without_running_says_why(at_desk: AtDesk, monkeypatch) -> None:
+async def test_cell_written_without_running_says_why(on_notebook: OnNotebook, monkeypatch) -> None:
     async def refuse(*args: Any, **more: Any) -> None:
         raise NotebookError("no_kernel", "It did not start.")
 
-    monkeypatch.setattr(at_desk.desk.context.notebooks, "run_cell", refuse)
-    result = await at_desk("notebook_insert_cell", cellType="code", source="print(1)", run=True)
+    monkeypatch.setattr(on_notebook.desk.context.notebooks, "run_cell", refuse)
+    result = await on_notebook("notebook_insert_cell", cellType="code", source="print(1)", run=True)
     assert failure(result) == ("unavailable", "The cell stays; running it failed (no_kernel): It did not start.")
-    assert result.data == {"notebook": PATH, "inserted": {"id": at_desk.desk.ids[-1], "at": "end"}}
+    assert result.data == {"notebook": PATH, "inserted": {"id": on_notebook.desk.ids[-1], "at": "end"}}
 
 
-async def test_edited_and_run_cells_have_links(at_desk: AtDesk) -> None:
-    await at_desk("notebook_read")
-    edited = await at_desk("notebook_edit_cell", cellId="l", source="x = 3")
+async def test_edited_and_run_cells_have_links(on_notebook: OnNotebook) -> None:
+    await on_notebook("notebook_read")
+    edited = await on_notebook("notebook_edit_cell", cellId="l", source="x = 3")
     assert (line(edited)[0], links(edited)) == ("edit_cell", [Link("cell", PATH, "l"), TO_NOTEBOOK])
-    done = await at_desk("notebook_run_cell", cellId="m")
+    done = await on_notebook("notebook_run_cell", cellId="m")
     assert done.data == {"notebook": PATH, "ran": [{"id": "m", "status": "ok"}]}
     assert links(done) == [Link("cell", PATH, "m"), TO_NOTEBOOK]
-    missing = await at_desk("notebook_run_cell", cellId="none")
+    missing = await on_notebook("notebook_run_cell", cellId="none")
     assert missing.failure is not None
     assert missing.failure.kind == "not_found"
 
 
-async def test_moved_and_deleted_cells_have_no_fixed_links(at_desk: AtDesk) -> None:
-    await at_desk("notebook_read")
-    moved = await at_desk("notebook_move_cell", cellId="m", atStart=True)
+async def test_moved_and_deleted_cells_have_no_fixed_links(on_notebook: OnNotebook) -> None:
+    await on_notebook("notebook_read")
+    moved = await on_notebook("notebook_move_cell", cellId="m", atStart=True)
     assert moved.data == {"notebook": PATH, "moved": True}
-    deleted = await at_desk("notebook_delete_cell", cellIds=["l", "m", "l"])
+    deleted = await on_notebook("notebook_delete_cell", cellIds=["l", "m", "l"])
     assert deleted.data == {"notebook": PATH, "moved": True}
     assert deleted.label is not None
     assert (deleted.label.action, deleted.label.count) == ("delete_cells", 2)
 
 
 async def test_run_cells_have_number_and_id(make_context: Make) -> None:
-    desk = AtDesk(make_context, lettered(3))
+    desk = OnNotebook(make_context, lettered(3))
     desk.desk.type("b", "1 / 0")
     result = await desk("notebook_run_all")
     assert result.data == {

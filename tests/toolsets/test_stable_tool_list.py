@@ -10,7 +10,7 @@ from tests.runs.house import House
 from tests.toolsets.fake_server import FakeServer
 
 
-class Restless(FakeServer):
+class ReorderingServer(FakeServer):
     """Gives its tools in another order each time, and one more."""
 
     async def tools(self, context):
@@ -18,7 +18,7 @@ class Restless(FakeServer):
         return found[len(self.asked_for) % len(found) :] + found[: len(self.asked_for) % len(found)]
 
 
-class Growing(FakeServer):
+class GrowingServer(FakeServer):
     """Has one tool more each time that it is asked."""
 
     async def tools(self, context):
@@ -32,7 +32,7 @@ def listed(request):
 
 
 async def test_run_keeps_its_tools_and_next_run_gets_new_ones(tmp_path):
-    server = Growing()
+    server = GrowingServer()
     house = House(tmp_path, [[Call("peek")], [Call("peek")], "Done", "Again"], toolsets=[server])
     key = await house.session()
     await house.run(key)
@@ -50,7 +50,7 @@ async def test_list_is_byte_identical_across_runs_and_servers(tmp_path):
     for number in range(2):
         folder = tmp_path / str(number)
         folder.mkdir()
-        house = House(folder, ["One", "Two", "Three"], toolsets=[*TOOLSETS, SortedTools(Restless())])
+        house = House(folder, ["One", "Two", "Three"], toolsets=[*TOOLSETS, SortedTools(ReorderingServer())])
         key = await house.session()
         for _ in range(3):
             await house.run(key)

@@ -28,7 +28,7 @@ from tests.waiting import until
 HALF = SIZE_BYTES // 2
 
 
-class Told:
+class RecordedProgress:
     """What was told, and the pauses that were asked for."""
 
     def __init__(self) -> None:
@@ -42,8 +42,8 @@ class Told:
         self.waits.append(seconds)
 
 
-async def fetched(folder: Path, *sources: object, told: Told | None = None) -> Path:
-    told = told or Told()
+async def fetched(folder: Path, *sources: object, told: RecordedProgress | None = None) -> Path:
+    told = told or RecordedProgress()
     return await FileDownload(ROW, folder, sources, told, sleep=told.sleep).run()
 
 
@@ -53,7 +53,7 @@ def names(folder: Path) -> set[str]:
 
 
 async def test_file_is_renamed_when_complete_and_progress_reported(tmp_path):
-    told = Told()
+    told = RecordedProgress()
     with FileServer({"tried.gguf": CONTENT}) as server:
         path = await fetched(tmp_path / "new", own_file(ROW, server.url), told=told)
     assert path.read_bytes() == CONTENT
@@ -66,7 +66,7 @@ async def test_file_is_renamed_when_complete_and_progress_reported(tmp_path):
 
 @pytest.mark.parametrize("has_ranges", [True, False])
 async def test_interrupted_download_resumes(tmp_path, has_ranges):
-    told = Told()
+    told = RecordedProgress()
     with FileServer({"tried.gguf": CONTENT}, breaks=[1_200_000, 1_500_000], has_ranges=has_ranges) as server:
         path = await fetched(tmp_path, own_file(ROW, server.url), told=told)
     assert path.read_bytes() == CONTENT
@@ -129,7 +129,7 @@ async def test_file_of_wrong_length_is_rejected_before_download(tmp_path):
 
 
 async def test_missing_or_unreachable_source_is_skipped_immediately(tmp_path):
-    told = Told()
+    told = RecordedProgress()
     with FileServer({}) as empty, FileServer({"tried.gguf": CONTENT}) as server:
         gone = HttpFile("gone", "http://127.0.0.1:9/tried.gguf", SIZE_BYTES)
         await fetched(tmp_path, own_file(ROW, empty.url), gone, own_file(ROW, server.url), told=told)
@@ -137,14 +137,14 @@ async def test_missing_or_unreachable_source_is_skipped_immediately(tmp_path):
 
 
 async def test_busy_server_is_retried(tmp_path):
-    told = Told()
+    told = RecordedProgress()
     with FileServer({"tried.gguf": CONTENT}, statuses=[503, 429]) as server:
         await fetched(tmp_path, own_file(ROW, server.url), told=told)
     assert told.waits == [1.0, 2.0]
 
 
 async def test_stalled_server_is_resumed(tmp_path):
-    told = Told()
+    told = RecordedProgress()
     with FileServer({"tried.gguf": CONTENT}, piece_bytes=1_500_000) as server:
         source = HttpFile("silent", f"{server.url}/tried.gguf", SIZE_BYTES, silence_s=0.3)
         server.falls_silent_after = 1
