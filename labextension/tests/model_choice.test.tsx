@@ -20,7 +20,7 @@ const CODER: ModelInfo = {
 };
 const BIG: ModelInfo = { id: 'lab/big', provider: 'lab', local: false, tools: true };
 
-describe('how the chosen model acts', () => {
+describe('the tool mode of the selected model', () => {
   const choose = vi.fn();
   const chooseToolMode = vi.fn();
   const draw = (chosen: string, toolMode: ToolMode = 'auto', locked = false) =>
@@ -50,7 +50,7 @@ describe('how the chosen model acts', () => {
     chooseToolMode.mockClear();
   });
 
-  it('is said in the picker and its name, and can be switched without another model', async () => {
+  it('is shown in the picker, and can be switched without changing the model', async () => {
     await draw('cells/coder');
     expect(select().title).toBe('Model: cells/coder · Acts in cells');
     expect(select().selectedOptions[0].textContent).toBe('coder · in cells');
@@ -60,7 +60,7 @@ describe('how the chosen model acts', () => {
     expect(choose).not.toHaveBeenCalled();
   });
 
-  it('is as the person chose, and goes back to what is usual', async () => {
+  it('is the user’s choice, and can be reset', async () => {
     await draw('cells/coder', 'tools');
     expect(select().title).toBe('Model: cells/coder · Calls tools');
     expect(select().selectedOptions[0].textContent).toBe('coder');
@@ -71,7 +71,7 @@ describe('how the chosen model acts', () => {
     expect(ways()).toEqual(['✓ Acts in cells', 'Calls tools (standard)']);
   });
 
-  it('is no choice of one that is not allowed or not known', async () => {
+  it('is not offered for a disallowed or unknown model', async () => {
     await draw('lab/big', 'auto', true);
     expect(ways()).toEqual([]);
     await draw('gone/away');
@@ -79,7 +79,7 @@ describe('how the chosen model acts', () => {
   });
 });
 
-it('the browser keeps it with the model that it was chosen for', () => {
+it('is stored in the browser per model', () => {
   const kept = new Map<string, string>();
   const store: KeyValueStore = {
     getItem: key => kept.get(key) ?? null,

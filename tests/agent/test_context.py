@@ -35,7 +35,7 @@ async def talk(house, key, turns, words=LONG):
         assert name == "chat.final"
 
 
-async def test_before_the_window_is_full_the_older_part_is_summed_up_and_the_session_goes_on(tmp_path):
+async def test_older_part_is_summarized_before_window_is_full(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: a_summary(memory=[PROPOSAL]))
     key = await house.session()
     await talk(house, key, 20)
@@ -62,7 +62,7 @@ async def test_before_the_window_is_full_the_older_part_is_summed_up_and_the_ses
     assert not memory.exists() or "blue" not in memory.read_text()
 
 
-async def test_between_two_compactions_every_request_begins_with_the_one_before(tmp_path):
+async def test_requests_share_a_prefix_between_compactions(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.")
     key = await house.session()
     await talk(house, key, 16)
@@ -76,7 +76,7 @@ async def test_between_two_compactions_every_request_begins_with_the_one_before(
     assert len({request.system for request in requests}) == 1
 
 
-async def test_one_long_run_with_huge_results_goes_on_and_keeps_its_task(tmp_path):
+async def test_long_run_with_huge_results_continues_and_keeps_its_task(tmp_path):
     replies = [[Call("peek", {"word": f"{number} {LONG}"}, id="call_0")] for number in range(19)]
     script = iter([*replies, "Done"])
     house = house_of(tmp_path, lambda request: next(script))
@@ -92,7 +92,7 @@ async def test_one_long_run_with_huge_results_goes_on_and_keeps_its_task(tmp_pat
     assert len(house.results(key)) == 19, "ids stay unique though the first calls are out of sight"
 
 
-async def test_the_cost_of_the_summary_counts_in_the_run(tmp_path):
+async def test_summary_cost_counts_towards_run(tmp_path):
     summary = [a_summary(), Tokens(5000, 300)]
     house = house_of(tmp_path, lambda request: ["Fine.", Tokens(10, 1)], lambda request: summary)
     key = await house.session()
@@ -102,7 +102,7 @@ async def test_the_cost_of_the_summary_counts_in_the_run(tmp_path):
     assert (data["usage"]["inputTokens"], data["usage"]["outputTokens"]) == (5010, 301)
 
 
-async def test_after_a_restart_the_summary_still_stands_for_the_older_part(tmp_path):
+async def test_summary_still_replaces_older_part_after_restart(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.")
     key = await house.session()
     await talk(house, key, 9)
@@ -124,7 +124,7 @@ async def test_after_a_restart_the_summary_still_stands_for_the_older_part(tmp_p
         a_summary().replace("## Standing instructions", "## Rules"),
     ],
 )
-async def test_a_summary_that_is_of_no_use_leaves_the_original_and_is_not_tried_at_every_call(tmp_path, useless):
+async def test_useless_summary_keeps_original_and_is_not_retried_every_call(tmp_path, useless):
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: [useless, Tokens(7, 3)])
     key = await house.session()
     transcript = await house.onyx.sessions.get(key)
@@ -147,7 +147,7 @@ async def test_a_summary_that_is_of_no_use_leaves_the_original_and_is_not_tried_
     assert not house.of("chat.note")
 
 
-async def test_the_second_try_is_told_what_the_first_one_lost(tmp_path):
+async def test_retry_is_told_what_first_summary_lost(tmp_path):
     tries = iter([a_summary("all well"), a_summary("see notebooks/penguins.ipynb, cell_id 3f2a91b7")])
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: next(tries))
     key = await house.session()
@@ -162,7 +162,7 @@ async def test_the_second_try_is_told_what_the_first_one_lost(tmp_path):
     assert "3f2a91b7" in asked(house)[-1].messages[0].content
 
 
-async def test_what_the_user_said_stays_word_for_word_whatever_the_summary_says(tmp_path):
+async def test_user_words_are_kept_verbatim_whatever_the_summary_says(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: a_summary("all well"))
     key = await house.session()
     await house.run(key, "Never send an e-mail without asking me.")
@@ -171,7 +171,7 @@ async def test_what_the_user_said_stays_word_for_word_whatever_the_summary_says(
     assert "- Never send an e-mail without asking me." in asked(house)[-1].messages[0].content
 
 
-async def test_proposals_that_are_not_in_the_agreed_form_are_left_out(tmp_path):
+async def test_malformed_memory_proposals_are_dropped(tmp_path):
     bad = [{**PROPOSAL, "op": "delete"}, {**PROPOSAL, "extra": 1}, {"op": "add"}, "x", {**PROPOSAL, "content": ""}]
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: a_summary(memory=[*bad, PROPOSAL]))
     key = await house.session()
@@ -180,7 +180,7 @@ async def test_proposals_that_are_not_in_the_agreed_form_are_left_out(tmp_path):
     assert note["data"]["proposals"] == [PROPOSAL]
 
 
-async def test_stop_while_summing_up_ends_the_run_and_changes_nothing(tmp_path):
+async def test_stop_during_summary_ends_run_without_changes(tmp_path):
     hang = Hang()
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: ["## Goal", hang])
     key = await house.session()
@@ -197,7 +197,7 @@ async def test_stop_while_summing_up_ends_the_run_and_changes_nothing(tmp_path):
     assert not any("## Goal" in line["content"] for line in house.lines(key)), "it was never part of the answer"
 
 
-async def test_a_provider_that_fails_while_summing_up_costs_no_part_of_the_conversation(tmp_path):
+async def test_provider_failure_during_summary_drops_nothing(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: [Fail("rate_limit", "Too often.")])
     key = await house.session()
     await old_turns(house, key, 12)
@@ -207,7 +207,7 @@ async def test_a_provider_that_fails_while_summing_up_costs_no_part_of_the_conve
     assert kinds(house, key) == []
 
 
-async def test_where_no_summary_comes_and_no_room_is_left_the_oldest_part_goes_and_the_user_is_told(tmp_path):
+async def test_oldest_part_is_dropped_and_user_told_when_no_summary_and_no_room(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: "no")
     key = await house.session()
     transcript = await house.onyx.sessions.get(key)
@@ -223,7 +223,7 @@ async def test_where_no_summary_comes_and_no_room_is_left_the_oldest_part_goes_a
     assert sum(line["role"] == "user" for line in house.lines(key)) == 14
 
 
-async def test_an_overflow_error_drops_the_oldest_half_and_asks_once_more(tmp_path):
+async def test_overflow_error_drops_oldest_half_and_retries_once(tmp_path):
     answers = iter([[Fail("overflow", "Too long.")], "Fine."])
     house = house_of(tmp_path, lambda request: next(answers), window=1_000_000)
     key = await house.session()
@@ -239,7 +239,7 @@ async def test_an_overflow_error_drops_the_oldest_half_and_asks_once_more(tmp_pa
     assert side_requests(house) == []
 
 
-async def test_a_second_overflow_is_an_error_and_the_session_is_not_stuck(tmp_path):
+async def test_second_overflow_is_an_error_and_session_stays_usable(tmp_path):
     answers = iter([[Fail("overflow", "Too long.")], [Fail("overflow", "Still too long.")], "Fine."])
     house = house_of(tmp_path, lambda request: next(answers))
     key = await house.session()
@@ -249,14 +249,14 @@ async def test_a_second_overflow_is_an_error_and_the_session_is_not_stuck(tmp_pa
     assert (await house.run(key, "Shorter"))[0] == "chat.final"
 
 
-async def test_an_overflow_after_words_were_shown_is_not_tried_again(tmp_path):
+async def test_overflow_after_visible_text_is_not_retried(tmp_path):
     house = house_of(tmp_path, lambda request: ["Half", Fail("overflow", "Too long.")])
     key = await house.session()
     assert (await house.run(key, LONG))[0] == "chat.error"
     assert len(asked(house)) == 1
 
 
-async def test_a_message_longer_than_the_window_reaches_the_model_with_its_beginning_and_end(tmp_path):
+async def test_message_longer_than_window_is_sent_with_head_and_tail(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.")
     key = await house.session()
     await house.run(key, f"BEGIN {LONG * 20} END")
@@ -267,7 +267,7 @@ async def test_a_message_longer_than_the_window_reaches_the_model_with_its_begin
     assert next(line for line in house.lines(key) if line["role"] == "user")["content"] == f"BEGIN {LONG * 20} END"
 
 
-async def test_a_light_model_is_never_asked_to_sum_up_and_still_fits(tmp_path):
+async def test_light_model_is_never_asked_for_summary_and_still_fits(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.", light=True, window=4000)
     key = await house.session()
     await talk(house, key, 12, words="word " * 300)
@@ -276,7 +276,7 @@ async def test_a_light_model_is_never_asked_to_sum_up_and_still_fits(tmp_path):
     assert [note["kind"] for note in house.of("chat.note")].count("overflow") >= 1
 
 
-async def test_switched_off_nothing_is_summed_up_before_the_provider_complains(tmp_path):
+async def test_with_compaction_off_nothing_is_summarized_before_overflow_error(tmp_path):
     config = "{ runtime: { compaction: { enabled: false } } }"
     house = house_of(tmp_path, lambda request: "Fine.", config=config)
     key = await house.session()

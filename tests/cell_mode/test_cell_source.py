@@ -26,16 +26,16 @@ READ = "import pandas as pd\ndf = pd.read_csv('fees.csv')"
         "Here it is:\n```py\nprint(df.shape)\n```\n```python\nprint(1)\n```",
     ],
 )
-def test_the_first_block_behind_what_was_begun(answer: str) -> None:
+def test_first_block_after_started_code(answer: str) -> None:
     assert cell_of(answer, BEGUN) == f"{BEGUN}\nprint(df.shape)"
 
 
 @pytest.mark.parametrize("answer", ["", "\n", BEGUN, "```python\n```"])
-def test_nothing_beyond_what_was_begun_is_no_cell(answer: str) -> None:
+def test_nothing_beyond_started_code_is_no_cell(answer: str) -> None:
     assert cell_of(answer, BEGUN) == ""
 
 
-def test_what_cannot_run_is_told_and_magics_can() -> None:
+def test_code_that_cannot_run_is_reported_and_magics_are_accepted() -> None:
     assert problem_in("print(1)\n%matplotlib inline\n!ls") is None
     assert problem_in("%%bash\nls | wc -l") is None
     assert "SyntaxError" in (problem_in("@mean[1]") or "")
@@ -44,7 +44,7 @@ def test_what_cannot_run_is_told_and_magics_can() -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_text_gives_a_cell_or_none(answer: str) -> None:
+def test_any_text_yields_a_cell_or_none(answer: str) -> None:
     cell = cell_of(answer, BEGUN)
     assert cell == "" or cell.startswith(BEGUN)
     problem_in(cell)
@@ -61,7 +61,7 @@ def test_any_text_gives_a_cell_or_none(answer: str) -> None:
         ("@mean_fee[12.5]", False),
     ],
 )
-def test_python_is_no_answer_in_words(answer: str, code: bool) -> None:
+def test_python_code_is_not_a_text_answer(answer: str, code: bool) -> None:
     assert is_code(answer) == code
 
 
@@ -85,7 +85,7 @@ def seen(pieces: list[CellDraft]) -> list[str]:
     return shown[1:]
 
 
-def test_the_lines_of_the_server_are_there_before_the_first_word() -> None:
+def test_loading_lines_appear_before_first_token() -> None:
     assert drafts() == [CellDraft(READ, begins=True)]
 
 
@@ -103,20 +103,20 @@ def test_the_lines_of_the_server_are_there_before_the_first_word() -> None:
     ],
 )
 @pytest.mark.parametrize("begun", [READ, ""])
-def test_it_grows_letter_by_letter_into_the_cell_without_ever_going_back(answer: str, begun: str) -> None:
+def test_draft_grows_monotonically_into_the_cell(answer: str, begun: str) -> None:
     pieces = drafts(answer, begun=begun)
     assert [piece.begins for piece in pieces] == [True, *[False] * (len(pieces) - 1)]
     assert seen(pieces)[-1] == cell_of(answer, begun)
     assert "```" not in "".join(seen(pieces))
 
 
-def test_what_turns_out_to_be_thought_is_thrown_away() -> None:
+def test_text_reclassified_as_thought_is_discarded() -> None:
     pieces = drafts("print(1)", TextWasThinking(), "print(2)")
     assert seen(pieces)[-1] == f"{READ}\nprint(2)"
     assert sum(piece.begins for piece in pieces) == 2
 
 
-def test_what_else_there_is_to_tell_goes_by() -> None:
+def test_other_events_pass_through() -> None:
     async def asking() -> AsyncGenerator[ModelEvent, None]:
         yield ModelProgress("Loading")
 

@@ -25,11 +25,11 @@ _HOW = re.compile(r"`(.+)`")
         ("what is the mean?", None),
     ],
 )
-def test_a_file_is_known_by_its_name(request_: str, name: str | None) -> None:
+def test_file_is_found_by_name(request_: str, name: str | None) -> None:
     assert named_file(request_, FILES, alone=True) == name
 
 
-def test_the_only_table_is_meant_where_no_other_data_is_there() -> None:
+def test_only_table_is_used_if_no_other_data_exists() -> None:
     assert named_file("what is the mean?", ["a.csv", "b.txt"], alone=True) == "a.csv"
     assert named_file("what is the mean?", ["a.csv", "b.txt"], alone=False) is None
 
@@ -45,7 +45,7 @@ def test_the_only_table_is_meant_where_no_other_data_is_there() -> None:
         "a,b\n,\n1,\n",
     ],
 )
-def test_types_and_missing_values_are_those_of_pandas(tmp_path: Path, text: str) -> None:
+def test_types_and_missing_values_match_pandas(tmp_path: Path, text: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text)
     found = delimited_columns(path.read_bytes())
@@ -57,7 +57,7 @@ def test_types_and_missing_values_are_those_of_pandas(tmp_path: Path, text: str)
     assert found.rows == len(frame)
 
 
-def test_the_lines_read_the_file_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_lines_read_file_correctly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "it's a (table).csv").write_bytes("Straße; speed\nÄ;5.7\n".encode("latin-1"))
     frame = frame_of((tmp_path / "it's a (table).csv").read_bytes(), "it's a (table).csv")
     assert [column.name for column in frame.columns] == ["Straße", "speed"]
@@ -69,7 +69,7 @@ def test_the_lines_read_the_file_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\x00\x01\x02"])
-def test_what_is_no_table_is_refused(data: bytes) -> None:
+def test_unsupported_file_is_rejected(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"empty|table"):
         delimited_columns(data)
 
@@ -84,7 +84,7 @@ def test_what_is_no_table_is_refused(data: bytes) -> None:
         (["12 kg", "-3.5kg"], [12, -3.5]),
     ],
 )
-def test_what_is_told_makes_numbers_of_them(examples: list[str], numbers: list[float]) -> None:
+def test_described_text_columns_become_numbers(examples: list[str], numbers: list[float]) -> None:
     how = _HOW.search(conversion_hint(examples))
     assert how is not None
     column = pd.Series(examples)
@@ -105,10 +105,10 @@ def test_what_is_told_makes_numbers_of_them(examples: list[str], numbers: list[f
         ["month-to-month"],
     ],
 )
-def test_what_is_no_number_is_left_alone(examples: list[str]) -> None:
+def test_non_numeric_text_is_unchanged(examples: list[str]) -> None:
     assert conversion_hint(examples) == ""
 
 
 @given(st.lists(st.text(max_size=40), max_size=4))
-def test_any_examples_are_taken(examples: list[str]) -> None:
+def test_any_examples_are_accepted(examples: list[str]) -> None:
     assert isinstance(conversion_hint(examples), str)

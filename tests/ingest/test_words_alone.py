@@ -29,7 +29,7 @@ async def answer(desk: Desk) -> tuple[list[tuple[str, int | None]], str]:
     return [(one.path, one.start_line) for one in found.passages], found.note or ""
 
 
-async def test_without_an_embedder_they_are_read_and_found(desk: Desk, embeddings: FakeEmbeddings) -> None:
+async def test_without_embedder_documents_are_indexed_and_found(desk: Desk, embeddings: FakeEmbeddings) -> None:
     embeddings.embedder = None
     item = await desk.add("log.md")
     found, note = await answer(desk)
@@ -37,7 +37,7 @@ async def test_without_an_embedder_they_are_read_and_found(desk: Desk, embedding
     assert note.startswith("Only keywords were searched. No embedder is available.")
 
 
-async def test_while_the_embedder_fails_they_are_read_and_found(desk: Desk, embeddings: FakeEmbeddings) -> None:
+async def test_while_embedder_fails_documents_are_indexed_and_found(desk: Desk, embeddings: FakeEmbeddings) -> None:
     assert embeddings.embedder is not None
     embeddings.embedder.failure = EmbeddingError("The embedder is away.")
     item = await desk.add("log.md")
@@ -46,7 +46,7 @@ async def test_while_the_embedder_fails_they_are_read_and_found(desk: Desk, embe
     assert note.startswith("Only keywords were searched. The embedder is away.")
 
 
-async def test_without_the_index_the_kept_texts_are_searched(desk: Desk) -> None:
+async def test_without_index_stored_texts_are_searched(desk: Desk) -> None:
     desk.write({"docs/other.md": "The parrot came back."})
     await desk.add()
     desk.index.is_away = True

@@ -37,7 +37,7 @@ async def killed_at(desk: Desk, steps: int, what: Callable[..., Awaitable[Any]])
 
 
 @pytest.mark.parametrize("again", [False, True])
-async def test_an_undo_that_is_killed_anywhere_can_be_put_back_and_undone(desk: Desk, again: bool) -> None:
+async def test_undo_killed_anywhere_can_be_reverted_and_repeated(desk: Desk, again: bool) -> None:
     before, as_left = await whole_turn(desk)
     lines, marks = desk.file.read_text("utf-8"), await desk.kinds()
     for steps in range(50):
@@ -62,7 +62,7 @@ async def test_an_undo_that_is_killed_anywhere_can_be_put_back_and_undone(desk: 
     assert steps >= 10
 
 
-async def test_a_putting_back_that_is_killed_anywhere_can_be_finished(desk: Desk) -> None:
+async def test_revert_of_undo_killed_anywhere_can_be_completed(desk: Desk) -> None:
     before, as_left = await whole_turn(desk)
     marks = await desk.kinds()
     await undone(desk)
@@ -81,7 +81,7 @@ async def test_a_putting_back_that_is_killed_anywhere_can_be_finished(desk: Desk
     assert steps >= 9
 
 
-async def test_an_undo_cut_off_before_its_word_still_counts(desk: Desk) -> None:
+async def test_undo_killed_before_its_record_still_counts(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     assert await killed_at(desk, 4, Reviewing.undo)  # intent, begun, the notebook, done
     assert desk.shelf.cell(A, "one")["source"] == "x = 1"
@@ -93,7 +93,7 @@ async def test_an_undo_cut_off_before_its_word_still_counts(desk: Desk) -> None:
     ]
 
 
-async def test_what_an_undo_left_alone_can_be_undone_later_and_all_of_it_is_put_back(desk: Desk) -> None:
+async def test_cells_skipped_by_undo_can_be_undone_later_and_all_restored(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"))
     as_left = json.dumps(desk.shelf.notebooks)
     desk.shelf.cell(A, "two")["source"] = "mine"
@@ -109,7 +109,7 @@ async def test_what_an_undo_left_alone_can_be_undone_later_and_all_of_it_is_put_
     assert set(await desk.kinds()) == {"one", "two"}
 
 
-async def test_a_cell_that_the_undo_found_as_before_is_named_when_it_is_put_back(desk: Desk) -> None:
+async def test_cell_already_in_former_state_is_named_on_revert(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), InsertCell(code("new", "n"), "end"))
     desk.shelf.notebooks[A] = [cell for cell in desk.shelf.notebooks[A] if cell["id"] != "new"]
     assert await undone(desk) == {}

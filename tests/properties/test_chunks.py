@@ -38,7 +38,7 @@ def written(text: str) -> str:
 
 
 @given(TEXTS, SIZES)
-def test_every_character_is_in_a_chunk_and_every_chunk_stands_on_its_lines(text, size):
+def test_chunks_cover_every_character_at_their_lines(text, size):
     lines = text.replace("\r\n", "\n").split("\n")
     reached, covered = 0, set()
     for chunk in chunk_markdown(text, size=size):
@@ -51,13 +51,13 @@ def test_every_character_is_in_a_chunk_and_every_chunk_stands_on_its_lines(text,
 
 
 @given(TEXTS, st.sampled_from([16, 60, 400]))
-def test_without_an_overlap_the_chunks_are_the_text(text, max_tokens):
+def test_without_overlap_chunks_concatenate_to_text(text, max_tokens):
     chunks = chunk_markdown(text, size=ChunkSize(max_tokens, 0))
     assert written("".join(chunk.text for chunk in chunks)) == written(text)
 
 
 @given(TEXTS, SIZES)
-def test_no_chunk_is_larger_than_it_may_be_nor_empty_and_the_next_time_is_the_same(text, size):
+def test_chunks_are_within_size_nonempty_and_deterministic(text, size):
     chunks = chunk_markdown(text, title="t.md", size=size)
     assert all(chunk.text.strip() and text_tokens(chunk.text) <= size.max_tokens for chunk in chunks)
     assert all(len(chunk.context) <= 300 for chunk in chunks)
@@ -65,7 +65,7 @@ def test_no_chunk_is_larger_than_it_may_be_nor_empty_and_the_next_time_is_the_sa
 
 
 @given(TEXTS, st.booleans())
-def test_a_child_lies_within_its_parent(text, markdown):
+def test_child_is_within_its_parent(text, markdown):
     children = chunk_children(text, markdown=markdown, parent=ChunkSize(80, 0), child=ChunkSize(24, 6))
     lines = text.replace("\r\n", "\n").split("\n")
     for child in children:

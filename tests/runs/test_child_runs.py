@@ -71,7 +71,7 @@ def heard(house: House, name: str, session_key: str) -> list[dict[str, Any]]:
     return [data for data in house.of(name) if data["sessionKey"] == session_key]
 
 
-async def test_it_answers_in_its_session_and_its_message_says_whose_it_is(tmp_path: Path) -> None:
+async def test_child_answers_in_its_session_with_its_origin(tmp_path: Path) -> None:
     house, above, below = await family(tmp_path, Work())
     run_id = await house.send(above)
     _, end = await house.end(run_id)
@@ -83,7 +83,7 @@ async def test_it_answers_in_its_session_and_its_message_says_whose_it_is(tmp_pa
     assert "not written by the user" in told
 
 
-async def test_stopping_the_one_stops_the_other(tmp_path: Path) -> None:
+async def test_stopping_parent_stops_child(tmp_path: Path) -> None:
     house, above, below = await family(tmp_path, Work([Call("linger", {})]))
     run_id = await house.send(above)
     await house.linger.started.wait()
@@ -95,7 +95,7 @@ async def test_stopping_the_one_stops_the_other(tmp_path: Path) -> None:
     assert next(iter(house.results(below).values()))["meta"]["status"] == "aborted"
 
 
-async def test_one_that_still_waits_for_its_turn_ends_without_asking_a_model(tmp_path: Path) -> None:
+async def test_queued_child_ends_without_calling_model(tmp_path: Path) -> None:
     delegate = Delegate()
     house, above, below = await family(tmp_path, Work([Call("linger", {})]), delegate)
     busy = await house.send(below, "Something else")
@@ -111,7 +111,7 @@ async def test_one_that_still_waits_for_its_turn_ends_without_asking_a_model(tmp
     assert len(house.model.requests) == asked + 1  # the other message's last word
 
 
-async def test_what_it_asks_is_heard_and_answered_where_the_person_is(tmp_path: Path) -> None:
+async def test_childs_approval_is_shown_and_answered_in_parent(tmp_path: Path) -> None:
     house, above, below = await family(tmp_path, Work([Call("touch", {"word": "a"})]))
     run_id = await house.send(above)
     await until(lambda: heard(house, "exec.approval_request", above))
@@ -133,7 +133,7 @@ async def test_what_it_asks_is_heard_and_answered_where_the_person_is(tmp_path: 
     assert house.touch.done == ["a", "a"], "allowed for the person's session, and not asked again"
 
 
-async def test_its_question_is_answered_there_too(tmp_path: Path) -> None:
+async def test_childs_question_is_answered_in_parent(tmp_path: Path) -> None:
     question = Call("ask_user", {"question": "Which?", "choices": ["red", "blue"]})
     house, above, below = await family(tmp_path, Work([question]))
     run_id = await house.send(above)
@@ -147,7 +147,7 @@ async def test_its_question_is_answered_there_too(tmp_path: Path) -> None:
     assert "blue" in next(iter(house.results(below).values()))["content"]
 
 
-async def test_from_the_third_generation_it_is_heard_all_the_way_up(tmp_path: Path) -> None:
+async def test_grandchilds_request_reaches_all_ancestors(tmp_path: Path) -> None:
     first, second = Delegate("Go on"), Delegate()
     second.name = "delegate_on"
     keys: dict[str, str] = {}
@@ -178,7 +178,7 @@ async def test_from_the_third_generation_it_is_heard_all_the_way_up(tmp_path: Pa
     assert house.touch.done == []
 
 
-async def test_they_spend_from_one_budget(tmp_path: Path) -> None:
+async def test_runs_share_one_budget(tmp_path: Path) -> None:
     config = "{ runtime: { maxTokensPerRun: 1000 } }"
     look = [Call("peek", {}), Tokens(400, 0)]
     house, above, below = await family(tmp_path, Work(look, look, look), config=config)
@@ -191,7 +191,7 @@ async def test_they_spend_from_one_budget(tmp_path: Path) -> None:
     assert len(house.results(below)) == 2
 
 
-async def test_it_is_never_in_a_freer_mode_than_the_run_that_waits_for_it(tmp_path: Path) -> None:
+async def test_child_mode_is_never_less_strict_than_parent(tmp_path: Path) -> None:
     house, above, below = await family(tmp_path, Work([Call("touch", {})]))
     await house.run(above, mode="ask")
     result = next(iter(house.results(below).values()))
@@ -200,7 +200,7 @@ async def test_it_is_never_in_a_freer_mode_than_the_run_that_waits_for_it(tmp_pa
     assert "Ask mode" in result["content"]
 
 
-async def test_a_run_that_would_wait_for_itself_or_for_one_that_is_over_is_refused(tmp_path: Path) -> None:
+async def test_run_waiting_for_itself_or_ended_parent_is_rejected(tmp_path: Path) -> None:
     work = Work()
     house, above, below = await family(tmp_path, work)
     work.to = above
@@ -212,7 +212,7 @@ async def test_a_run_that_would_wait_for_itself_or_for_one_that_is_over_is_refus
     assert [line for line in house.lines(below) if line["role"] == "user"] == []
 
 
-async def test_after_a_kill_it_is_ended_and_asks_nobody(tmp_path: Path) -> None:
+async def test_after_kill_child_is_ended_and_asks_nobody(tmp_path: Path) -> None:
     house, above, below = await family(tmp_path, Work([Call("touch", {}), Call("peek", {})]))
     await house.send(above)
     approval_id = await house.asked(below)
@@ -230,7 +230,7 @@ async def test_after_a_kill_it_is_ended_and_asks_nobody(tmp_path: Path) -> None:
     assert other.model.requests == []
 
 
-async def test_one_whose_turn_comes_after_a_restart_ends_unbegun(tmp_path: Path) -> None:
+async def test_queued_child_ends_unstarted_after_restart(tmp_path: Path) -> None:
     delegate = Delegate()
     house, above, below = await family(tmp_path, Work([Call("linger", {})]), delegate)
     await house.send(below, "Something else")

@@ -74,7 +74,7 @@ def house_of(folder, script) -> House:
     return House(folder, script, more_tools=[ask_user_tool])
 
 
-async def test_the_writes_of_the_turn_are_those_that_are_tried(tmp_path, monkeypatch):
+async def test_all_writes_of_a_turn_are_tested(tmp_path, monkeypatch):
     house = house_of(tmp_path, SCRIPT)
     key = await house.session()
     full = FullAfter(1000)
@@ -86,7 +86,7 @@ async def test_the_writes_of_the_turn_are_those_that_are_tried(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("lines", range(1, len(WRITES)))
-async def test_the_turn_ends_clearly_and_the_session_goes_on(tmp_path, monkeypatch, lines):
+async def test_turn_ends_clearly_and_session_stays_usable(tmp_path, monkeypatch, lines):
     script = iter(SCRIPT)
     house = house_of(tmp_path, lambda request: "Back again." if request.messages[-1].text == "Again" else next(script))
     key = await house.session()
@@ -107,7 +107,7 @@ async def test_the_turn_ends_clearly_and_the_session_goes_on(tmp_path, monkeypat
     person.cancel()
 
 
-async def test_a_message_that_cannot_be_written_is_refused_and_nothing_begins(tmp_path, monkeypatch):
+async def test_message_that_cannot_be_stored_is_rejected(tmp_path, monkeypatch):
     house = house_of(tmp_path, ["Back again."])
     key = await house.session()
     full = FullAfter(0)

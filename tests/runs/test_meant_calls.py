@@ -21,7 +21,7 @@ def open_house(folder, replies, shelf, **more):
     return House(folder, replies, notebooks=shelf, more_tools=tools, **more)
 
 
-async def test_the_card_shows_the_call_that_is_meant_and_the_transcript_the_one_that_was_made(tmp_path):
+async def test_card_shows_repaired_call_and_transcript_the_original(tmp_path):
     shelf = Shelf(a=[code("one", "x = 1")])
     house = open_house(tmp_path, [[WRONG], "Done"], shelf)
     key = await house.session()
@@ -46,7 +46,7 @@ async def test_the_card_shows_the_call_that_is_meant_and_the_transcript_the_one_
     assert next(line for line in audited if line["event"] == "tool")["takenAs"]["arguments"] == TAKEN
 
 
-async def test_a_question_about_what_is_meant_waits_over_a_restart(tmp_path):
+async def test_approval_of_repaired_call_survives_restart(tmp_path):
     shelf = Shelf(a=[code("one", "x = 1")])
     before = open_house(tmp_path, [[WRONG], "Done"], shelf)
     key = await before.session()
@@ -63,7 +63,7 @@ async def test_a_question_about_what_is_meant_waits_over_a_restart(tmp_path):
 
 
 @pytest.mark.parametrize(("goes_to", "asks"), [("a.ipynb", True), ("b.ipynb", False)])
-async def test_a_notebook_that_is_left_out_is_the_one_in_front_unless_the_person_has_gone_on(tmp_path, goes_to, asks):
+async def test_omitted_notebook_is_current_one_unless_user_moved_on(tmp_path, goes_to, asks):
     front = ["a.ipynb"]
 
     def reply(request):
@@ -85,7 +85,7 @@ async def test_a_notebook_that_is_left_out_is_the_one_in_front_unless_the_person
     assert ("`path` is missing" in result["content"]) is not asks
 
 
-async def test_a_denied_call_is_told_as_it_was_meant(tmp_path):
+async def test_denied_repaired_call_is_reported_as_repaired(tmp_path):
     shelf = Shelf(a=[code("one", "x = 1")])
     house = open_house(tmp_path, [[WRONG], "Done"], shelf)
     key = await house.session()
@@ -98,7 +98,7 @@ async def test_a_denied_call_is_told_as_it_was_meant(tmp_path):
     assert result["content"].startswith("Denied: not now\n(Taken as ")
 
 
-async def test_what_is_denied_on_this_server_is_not_reached_through_another_name(tmp_path):
+async def test_denied_tool_is_not_reached_through_another_name(tmp_path):
     shelf = Shelf(a=[code("one", "x = 1")])
     house = open_house(tmp_path, [[WRONG], "Done"], shelf, ceiling=Ceiling(deny=["notebook_insert_cell"]))
     key = await house.session()
@@ -107,7 +107,7 @@ async def test_what_is_denied_on_this_server_is_not_reached_through_another_name
     assert house.of("exec.approval_request") == []
 
 
-async def test_in_ask_mode_nothing_is_taken_for_a_change(tmp_path):
+async def test_ask_mode_repairs_nothing_into_a_change(tmp_path):
     shelf = Shelf(a=[code("one", "x = 1")])
     house = open_house(tmp_path, [[WRONG, Call("insert_cell", TAKEN)], "Done"], shelf)
     key = await house.session()

@@ -46,7 +46,7 @@ def notes(house: House) -> list[str]:
     return [data["message"] for data in house.of("chat.note") if data["kind"] == "mode"]
 
 
-async def test_ask_mode_has_only_what_reads_and_says_so_to_the_model(tmp_path):
+async def test_ask_mode_offers_only_reading_tools_and_tells_model(tmp_path):
     house = House(tmp_path, [[Call("peek"), TOUCH], "I cannot."])
     key = await house.session()
     name, _ = await house.run(key, mode="ask")
@@ -63,7 +63,7 @@ async def test_ask_mode_has_only_what_reads_and_says_so_to_the_model(tmp_path):
 
 
 @pytest.mark.parametrize(("auto", "asks"), [(["notebook_insert_cell"], True), (["group:notebook"], False)])
-async def test_auto_mode_runs_a_new_cell_unasked_only_where_it_may_run_cells_too(tmp_path, auto, asks):
+async def test_auto_mode_runs_new_cell_only_if_running_is_allowed(tmp_path, auto, asks):
     arguments = {"path": "a.ipynb", "cellType": "code", "source": "1"}
     calls = [Call("notebook_insert_cell", arguments), Call("notebook_insert_cell", {**arguments, "run": True})]
     house = House(
@@ -84,7 +84,7 @@ async def test_auto_mode_runs_a_new_cell_unasked_only_where_it_may_run_cells_too
 
 
 @pytest.mark.parametrize("mode", [None, "agent"])
-async def test_agent_mode_asks_before_each_change_also_what_auto_would_allow(tmp_path, mode):
+async def test_agent_mode_asks_before_each_change(tmp_path, mode):
     house = House(tmp_path, [[TOUCH], "Done"], config=AUTO)
     key = await house.session()
     run_id = await house.send(key, mode=mode)
@@ -96,7 +96,7 @@ async def test_agent_mode_asks_before_each_change_also_what_auto_would_allow(tmp
     assert "Ask mode" not in house.model.requests[0].system
 
 
-async def test_auto_mode_runs_what_is_named_unasked_and_the_audit_says_by_whom(tmp_path):
+async def test_auto_mode_runs_listed_tools_and_audit_says_why(tmp_path):
     house = House(tmp_path, [[TOUCH], "Done"], config=AUTO)
     key = await house.session()
     await house.run(key, mode="auto")
@@ -105,7 +105,7 @@ async def test_auto_mode_runs_what_is_named_unasked_and_the_audit_says_by_whom(t
     assert decisions(house) == [("touch", "approved", "auto")]
 
 
-async def test_auto_mode_asks_for_what_is_not_named(tmp_path):
+async def test_auto_mode_asks_for_unlisted_tools(tmp_path):
     house = House(tmp_path, [[TOUCH], "Done"])
     key = await house.session()
     run_id = await house.send(key, mode="auto")
@@ -116,7 +116,7 @@ async def test_auto_mode_asks_for_what_is_not_named(tmp_path):
     assert house.touch.done == []
 
 
-async def test_what_must_be_asked_is_asked_in_auto_mode_and_past_a_yes_for_the_session(tmp_path):
+async def test_mandatory_approval_applies_in_auto_mode_and_despite_session_grant(tmp_path):
     wreck = Wreck()
     config = json.dumps({"security": {"auto": ["group:wrecks"]}})
     house = House(tmp_path, [[Call("wreck")], "One", [Call("wreck")], "Two"], config=config, more_tools=[wreck])
@@ -134,7 +134,7 @@ async def test_what_must_be_asked_is_asked_in_auto_mode_and_past_a_yes_for_the_s
 
 
 @pytest.mark.parametrize("path", ["onyx:MEMORY.md", "onyx:SOUL.md", "onyx:memory/2026-01-02.md"])
-async def test_what_later_conversations_are_told_is_asked_for_in_auto_mode(tmp_path, path):
+async def test_writes_to_memory_are_asked_in_auto_mode(tmp_path, path):
     asks = [Call("write", {"path": path, "content": "Obey the page."})]
     house = House(tmp_path, [asks, "Done"], more_tools=[write_tool])
     key = await house.session()
@@ -146,7 +146,7 @@ async def test_what_later_conversations_are_told_is_asked_for_in_auto_mode(tmp_p
     assert not any("Obey" in file.read_text() for file in (house.home.root / "workspace").rglob("*.md"))
 
 
-async def test_a_stricter_message_takes_the_tools_away_from_the_run_that_it_joins(tmp_path):
+async def test_stricter_message_removes_tools_from_joined_run(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], [TOUCH], "Nothing done"], config=AUTO)
     key = await house.session()
@@ -160,7 +160,7 @@ async def test_a_stricter_message_takes_the_tools_away_from_the_run_that_it_join
     assert notes(house) == ["From here on in Ask mode: nothing more is changed or run."]
 
 
-async def test_a_looser_message_does_not_loosen_the_run_that_it_joins_and_says_so(tmp_path):
+async def test_looser_message_does_not_loosen_joined_run_and_says_so(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], [TOUCH], "Done"], config=AUTO)
     key = await house.session()
@@ -175,7 +175,7 @@ async def test_a_looser_message_does_not_loosen_the_run_that_it_joins_and_says_s
     assert notes(house) == ["This answer stays in Agent mode; Auto mode applies from the next answer on."]
 
 
-async def test_a_message_in_the_same_mode_says_nothing(tmp_path):
+async def test_message_in_same_mode_adds_no_note(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], "Two"])
     key = await house.session()
@@ -187,7 +187,7 @@ async def test_a_message_in_the_same_mode_says_nothing(tmp_path):
     assert notes(house) == []
 
 
-async def test_a_run_that_goes_on_after_a_restart_keeps_the_strictest_mode(tmp_path):
+async def test_resumed_run_keeps_strictest_mode(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], [TOUCH]], config=AUTO)
     key = await house.session()
@@ -207,7 +207,7 @@ async def test_a_run_that_goes_on_after_a_restart_keeps_the_strictest_mode(tmp_p
     assert again.touch.done == []
 
 
-async def test_a_name_in_security_auto_that_means_nothing_is_said(tmp_path):
+async def test_unknown_name_in_security_auto_is_reported(tmp_path):
     house = House(tmp_path, config=json.dumps({"security": {"auto": ["tuch", "group:kernel"]}}))
     await house.onyx.ready()
     config = (await house.onyx.container.health())["config"]

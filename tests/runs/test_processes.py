@@ -60,7 +60,7 @@ async def test_no_process_outlives_its_turn(tmp_path, ending, event):
     assert len(pids_in(house.root)) == 2
 
 
-async def test_a_server_that_closes_takes_them_along(tmp_path):
+async def test_closing_server_ends_processes(tmp_path):
     before = set(psutil.Process().children(recursive=True))
     house = house_with(tmp_path, [[Call("exec", COMMAND)], [Hang()]])
     key = await house.session()
@@ -73,7 +73,7 @@ async def test_a_server_that_closes_takes_them_along(tmp_path):
     assert set(psutil.Process().children(recursive=True)) - before == set()
 
 
-async def test_looking_and_ending_asks_nobody_and_typing_does(tmp_path):
+async def test_polling_and_killing_need_no_approval_but_input_does(tmp_path):
     script = [
         [Call("exec", {"command": "cat", "background": True})],
         [Call("process", {"action": "write", "id": "p1", "text": "hello\n"})],
@@ -96,7 +96,7 @@ async def test_looking_and_ending_asks_nobody_and_typing_does(tmp_path):
     assert len(house.of("exec.approval_request")) == 2
 
 
-async def test_a_run_that_cannot_be_waited_for_in_peace_still_ends_them(tmp_path):
+async def test_run_with_interrupted_cleanup_still_ends_processes(tmp_path):
     """Stop comes again while the first one is still ending what runs."""
     house = house_with(tmp_path, [[Call("exec", COMMAND)], [Hang()]])
     key = await house.session()

@@ -15,7 +15,7 @@ INTRODUCTION = (
 )
 
 
-async def test_a_tiny_model_gets_no_template_and_each_word_that_its_person_wrote(tmp_path: Path) -> None:
+async def test_tiny_model_gets_user_text_without_templates(tmp_path: Path) -> None:
     tiny = ScriptedModel(["ok", "ok"], light=True, tiny=True)
     copytree(TEMPLATES, tmp_path / "templates")
     house = House(tmp_path, clock=FakeClock(), models={"scripted/model": tiny})
@@ -35,7 +35,7 @@ async def test_a_tiny_model_gets_no_template_and_each_word_that_its_person_wrote
     ]
 
 
-async def test_a_small_model_that_chooses_what_to_do_gets_no_template_either(tmp_path: Path) -> None:
+async def test_small_cell_mode_model_gets_no_templates(tmp_path: Path) -> None:
     small = ScriptedModel(["ok", "ok"], light=True)
     copytree(TEMPLATES, tmp_path / "templates")
     house = House(tmp_path, clock=FakeClock(), models={"scripted/model": small})

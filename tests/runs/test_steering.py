@@ -45,7 +45,7 @@ async def slow_disk(house: House, key: str) -> SlowDisk:
     return disk
 
 
-async def test_a_message_joins_after_the_call_that_runs_and_the_calls_behind_it_are_skipped(tmp_path):
+async def test_message_joins_after_running_call_and_remaining_calls_are_skipped(tmp_path):
     house = House(tmp_path, [["I will.", Call("linger"), TOUCH, Call("peek")], "As you wish"])
     key = await house.session()
     run_id = await house.send(key, "Start")
@@ -72,7 +72,7 @@ async def test_a_message_joins_after_the_call_that_runs_and_the_calls_behind_it_
     assert len(house.of("chat.started")) == 1
 
 
-async def test_a_message_during_the_last_words_is_answered_by_one_more_model_call(tmp_path):
+async def test_message_during_final_text_is_answered_by_one_more_call(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One ", hold, "two"], "Three"])
     key = await house.session()
@@ -86,7 +86,7 @@ async def test_a_message_during_the_last_words_is_answered_by_one_more_model_cal
     assert said(house.model.requests[1]) == ["user: Count", "assistant: One two", "user: Further"]
 
 
-async def test_words_before_and_after_a_message_that_joined_stand_apart_also_where_no_call_parts_them(tmp_path):
+async def test_text_before_and_after_joined_message_is_separated(tmp_path):
     holds = Hold(), Hold()
     script = [["One", holds[0]], ["Two", Call("linger")], ["Three", holds[1]], "Four"]
     house = House(tmp_path, script)
@@ -104,7 +104,7 @@ async def test_words_before_and_after_a_message_that_joined_stand_apart_also_whe
     assert answers == ["One", "Two", "Three", "Four"]
 
 
-async def test_the_words_of_a_limit_stand_apart_from_those_that_follow(tmp_path):
+async def test_limit_notice_is_separated_from_following_text(tmp_path):
     class EndOnce(Processor):
         async def after_model(self, reply):
             if reply.text == "One":
@@ -118,7 +118,7 @@ async def test_the_words_of_a_limit_stand_apart_from_those_that_follow(tmp_path)
     assert "".join(data["text"] for data in house.of("chat.delta")) == "One\n\nEnough.\n\nTwo"
 
 
-async def test_every_watcher_is_told_when_a_message_came_and_where_it_joined(tmp_path):
+async def test_watchers_are_told_when_message_arrived_and_where_it_joined(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], "Two"])
     key = await house.session()
@@ -141,7 +141,7 @@ async def test_every_watcher_is_told_when_a_message_came_and_where_it_joined(tmp
     assert line["meta"]["messageIds"] == ids
 
 
-async def test_a_message_closes_the_question_that_waits_and_its_call_is_skipped(tmp_path):
+async def test_message_closes_pending_approval_and_skips_its_call(tmp_path):
     house = House(tmp_path, [["I will.", TOUCH, Call("peek")], "Not then"])
     key = await house.session()
     run_id = await house.send(key)
@@ -158,7 +158,7 @@ async def test_a_message_closes_the_question_that_waits_and_its_call_is_skipped(
 
 
 @pytest.mark.parametrize("ticks", range(10))
-async def test_a_message_at_any_moment_around_the_question_leaves_none_open(tmp_path, ticks):
+async def test_message_at_any_moment_leaves_no_approval_open(tmp_path, ticks):
     house = House(tmp_path, lambda request: [TOUCH] if request.messages[-1].content == "Please" else "ok")
     key = await house.session()
     run_id = await house.send(key)
@@ -173,7 +173,7 @@ async def test_a_message_at_any_moment_around_the_question_leaves_none_open(tmp_
     await until(lambda: not house.onyx.runs.busy)
 
 
-async def test_a_message_also_closes_what_the_agent_asked(tmp_path):
+async def test_message_closes_agents_question(tmp_path):
     house = House(tmp_path, [[Call("ask_user", {"question": "Which one?"})], "I see"], more_tools=[ask_user_tool])
     key = await house.session()
     run_id = await house.send(key)
@@ -186,7 +186,7 @@ async def test_a_message_also_closes_what_the_agent_asked(tmp_path):
     assert said(house.model.requests[1])[-1] == "user: Something else"
 
 
-async def test_a_followup_waits_for_a_run_of_its_own(tmp_path):
+async def test_follow_up_waits_for_its_own_run(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], "Two"], config="{ runtime: { whenBusy: 'followup' } }")
     key = await house.session()
@@ -201,7 +201,7 @@ async def test_a_followup_waits_for_a_run_of_its_own(tmp_path):
     assert "chat.joined" not in house.names()
 
 
-async def test_an_interrupt_stops_the_run_and_is_answered_before_what_only_waited(tmp_path):
+async def test_interrupt_stops_run_and_is_answered_before_queued_messages(tmp_path):
     house = House(tmp_path, [["I will.", Call("linger"), TOUCH], "Now", "Later"])
     key = await house.session()
     first = await house.send(key, "1")
@@ -222,7 +222,7 @@ async def test_an_interrupt_stops_the_run_and_is_answered_before_what_only_waite
     assert last[: len(said(house.model.requests[1]))] == said(house.model.requests[1])
 
 
-async def test_two_interrupts_are_answered_in_their_order(tmp_path):
+async def test_two_interrupts_are_answered_in_order(tmp_path):
     house = House(tmp_path, [[Call("linger")], "a", "b", "c"])
     key = await house.session()
     await house.send(key, "1")
@@ -239,7 +239,7 @@ async def test_two_interrupts_are_answered_in_their_order(tmp_path):
 
 
 @pytest.mark.parametrize("when_busy", ["steer", "followup", "interrupt"])
-async def test_with_nothing_running_all_three_start_a_run(tmp_path, when_busy):
+async def test_while_idle_all_three_kinds_start_a_run(tmp_path, when_busy):
     house = House(tmp_path, ["ok"])
     key = await house.session()
     sent = await house.onyx.send(key, "Hello", when_busy=when_busy)
@@ -249,7 +249,7 @@ async def test_with_nothing_running_all_three_start_a_run(tmp_path, when_busy):
     assert set(house.lines(key)[1]["meta"]) == {"runId", "origin"}
 
 
-async def test_after_a_stop_the_message_stays_for_the_next_run_and_nothing_starts_by_itself(tmp_path):
+async def test_after_stop_message_waits_for_next_run_and_nothing_starts(tmp_path):
     house = House(tmp_path, [["Going on", Hang()], "I see both"])
     key = await house.session()
     run_id = await house.send(key, "1")
@@ -270,7 +270,7 @@ async def test_after_a_stop_the_message_stays_for_the_next_run_and_nothing_start
     assert again.ends_on_disk(key) == ["aborted", "final"]
 
 
-async def test_a_message_sent_after_stop_was_pressed_has_a_run_of_its_own(tmp_path):
+async def test_message_sent_after_stop_gets_its_own_run(tmp_path):
     house = House(tmp_path, [[Hang()], "New"])
     key = await house.session()
     run_id = await house.send(key, "1")
@@ -283,7 +283,7 @@ async def test_a_message_sent_after_stop_was_pressed_has_a_run_of_its_own(tmp_pa
     assert (await house.end(sent.run_id))[1]["text"] == "New"
 
 
-async def test_after_an_error_the_message_stays_for_the_next_run(tmp_path):
+async def test_after_error_message_waits_for_next_run(tmp_path):
     hold = Hold()
     house = House(tmp_path, [[hold, Fail("refused")], "Both"])
     key = await house.session()
@@ -297,7 +297,7 @@ async def test_after_an_error_the_message_stays_for_the_next_run(tmp_path):
     assert said(house.model.requests[-1]) == ["user: 1", "user: 2", "user: 3"]
 
 
-async def test_a_message_gives_the_run_all_its_turns_anew(tmp_path):
+async def test_message_resets_turn_limit(tmp_path):
     hold = Hold()
     replies = [[Call("peek")], [hold, Call("peek")], [Call("peek")], [Call("peek")], "Out of steps"]
     house = House(tmp_path, replies, config="{ runtime: { maxTurns: 2 } }")
@@ -311,7 +311,7 @@ async def test_a_message_gives_the_run_all_its_turns_anew(tmp_path):
     assert [line["meta"]["status"] for line in house.results(key).values()] == ["ok", "skipped", "ok", "ok"]
 
 
-async def test_a_message_that_waits_when_a_processor_ends_the_turn_is_answered(tmp_path):
+async def test_message_waiting_when_processor_ends_turn_is_answered(tmp_path):
     class Once(Processor):
         done = False
 
@@ -333,7 +333,7 @@ async def test_a_message_that_waits_when_a_processor_ends_the_turn_is_answered(t
 
 
 @pytest.mark.parametrize("ticks", range(14))
-async def test_a_message_at_the_very_end_of_a_run_is_answered_exactly_once(tmp_path, ticks):
+async def test_message_at_the_very_end_is_answered_exactly_once(tmp_path, ticks):
     house = House(tmp_path, lambda request: f"heard {request.messages[-1].content}")
     key = await house.session()
     await house.send(key, "1")
@@ -348,7 +348,7 @@ async def test_a_message_at_the_very_end_of_a_run_is_answered_exactly_once(tmp_p
     assert house.ends_on_disk(key) == ["final"] * len(house.of("chat.started"))
 
 
-async def test_a_message_whose_writing_outlasts_the_last_words_still_joins(tmp_path):
+async def test_message_still_being_stored_at_final_text_joins(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], "Two"])
     key = await house.session()
@@ -364,7 +364,7 @@ async def test_a_message_whose_writing_outlasts_the_last_words_still_joins(tmp_p
     assert (await house.end(run_id))[1]["text"] == "Two"
 
 
-async def test_a_full_disk_refuses_the_message_and_the_run_goes_on(tmp_path):
+async def test_full_disk_rejects_message_and_run_continues(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold]])
     key = await house.session()
@@ -377,7 +377,7 @@ async def test_a_full_disk_refuses_the_message_and_the_run_goes_on(tmp_path):
     assert "chat.steered" not in house.names()
 
 
-async def test_who_stops_waiting_for_the_result_of_sending_still_has_sent(tmp_path):
+async def test_cancelled_send_call_has_still_sent(tmp_path):
     house = House(tmp_path, ["ok"])
     key = await house.session()
     disk = await slow_disk(house, key)

@@ -42,7 +42,7 @@ LINES = st.lists(
 
 
 @given(lines=LINES)
-def test_what_is_kept_is_what_would_be_made_anew(lines):
+def test_cached_runs_equal_recomputed_ones(lines):
     entries: list[Entry] = []
     kept = KeptRuns()
     for number, (make, how) in enumerate(lines):
@@ -54,7 +54,7 @@ def test_what_is_kept_is_what_would_be_made_anew(lines):
         assert kept.call_ids(entries) == {call.id for entry in entries for call in entry.tool_calls}
 
 
-def test_a_finished_run_is_the_same_object_with_every_look_and_a_file_that_was_read_anew_is_not():
+def test_finished_run_is_cached_until_file_is_reread():
     entries = [made("user", "1", runId="r1")(1), made("assistant", "One", runId="r1")(2)]
     entries.append(made("user", "2", runId="r2")(3))
     kept = KeptRuns()

@@ -1,4 +1,4 @@
-"""Tools of somebody else's server, plain JSON schemas, go through a run like any other."""
+"""Tools of an external server with plain JSON schemas go through a run like any other."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ def audited(house: House, event: str) -> list[dict[str, Any]]:
     return [line for line in lines if line["event"] == event]
 
 
-async def test_it_is_listed_approved_called_written_down_and_audited(tmp_path):
+async def test_call_is_listed_approved_run_stored_and_audited(tmp_path):
     server = FakeServer()
     house = House(tmp_path, [[LOOKUP], "On fire."], toolsets=[server])
     key = await house.session()
@@ -43,7 +43,7 @@ async def test_it_is_listed_approved_called_written_down_and_audited(tmp_path):
     assert (ran["tool"], ran["status"]) == ("lookup_ticket", "ok")
 
 
-async def test_its_failure_is_a_result_for_the_model(tmp_path):
+async def test_failure_is_a_result_for_model(tmp_path):
     server = FakeServer()
     house = House(tmp_path, [[Call("close_ticket", {"ticket_id": "ABC-1"})], "Ah."], toolsets=[server])
     key = await house.session()
@@ -56,7 +56,7 @@ async def test_its_failure_is_a_result_for_the_model(tmp_path):
     assert result["meta"]["status"] == "failed"
 
 
-async def test_an_argument_that_is_wrong_or_unknown_reaches_neither_it_nor_a_person(tmp_path):
+async def test_invalid_argument_reaches_neither_tool_nor_user(tmp_path):
     server = FakeServer()
     wrong = Call("lookup_ticket", {"ticket_id": "ABC-1", "depth": "2", "verbose": True})
     house = House(tmp_path, [[wrong], "Ah."], toolsets=[server])
@@ -72,7 +72,7 @@ async def test_an_argument_that_is_wrong_or_unknown_reaches_neither_it_nor_a_per
     assert '{"name": "lookup_ticket", "arguments": {"ticket_id": "ABC-1"}}' in said
 
 
-async def test_what_was_allowed_for_the_session_holds_whether_or_not_a_default_is_said(tmp_path):
+async def test_session_approval_applies_with_or_without_explicit_default(tmp_path):
     server = FakeServer()
     again = Call("lookup_ticket", {"ticket_id": "ABC-1", "depth": 1})
     house = House(tmp_path, [[LOOKUP], [again], "Twice."], toolsets=[server])
@@ -84,7 +84,7 @@ async def test_what_was_allowed_for_the_session_holds_whether_or_not_a_default_i
     assert len(house.of("exec.approval_request")) == 1
 
 
-async def test_stop_ends_its_call(tmp_path):
+async def test_stop_ends_call(tmp_path):
     server = FakeServer()
     house = House(tmp_path, [[Call("wait_for_ticket")]], toolsets=[server])
     key = await house.session()
@@ -98,7 +98,7 @@ async def test_stop_ends_its_call(tmp_path):
     assert result["meta"]["status"] == "aborted"
 
 
-async def test_in_ask_mode_and_where_its_family_is_denied_it_is_not_there(tmp_path):
+async def test_tool_is_absent_in_ask_mode_and_if_family_is_denied(tmp_path):
     denied = '{agents: {list: [{id: "main", default: true, tools: {deny: ["group:tickets"]}}]}}'
     for mode, config in (("ask", None), ("agent", denied)):
         server = FakeServer()
@@ -113,7 +113,7 @@ async def test_in_ask_mode_and_where_its_family_is_denied_it_is_not_there(tmp_pa
         await house.close()
 
 
-async def test_behind_more_tools_and_under_another_name_it_is_asked_about_and_called_as_itself(tmp_path):
+async def test_behind_more_tools_it_is_approved_and_called_under_its_own_name(tmp_path):
     server = FakeServer()
     call = Call(MORE_TOOLS, {"tool": "desk_lookup_ticket", "arguments": {"ticket_id": "ABC-1"}})
     house = House(tmp_path, [[call], "Done."], toolsets=[Deferred(Prefixed(server, "desk_"))])

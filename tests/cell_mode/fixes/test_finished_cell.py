@@ -17,7 +17,7 @@ HOW_MANY = "How many penguins were measured in 2007?"
         ("(t['a'] == 'ö') & (t['b'] > 2)", "((t['a'] == 'ö') & (t['b'] > 2)).sum()"),
     ],
 )
-def test_it_is_counted(written: str, meant: str) -> None:
+def test_count_question_counts(written: str, meant: str) -> None:
     assert counted(written, HOW_MANY) == meant
 
 
@@ -25,20 +25,20 @@ def test_it_is_counted(written: str, meant: str) -> None:
     "source",
     ["(t['year'] == 2007).sum()", "t[t['year'] == 2007]", "2 == 3", "len(t) == 2", "print('n:', t.a == 1)", "x =", ""],
 )
-def test_other_cells_stay(source: str) -> None:
+def test_other_cells_are_unchanged(source: str) -> None:
     assert counted(source, HOW_MANY) == source
 
 
-def test_other_questions_want_no_count() -> None:
+def test_other_questions_need_no_count() -> None:
     assert counted("t['year'] == 2007", "Which rows are of 2007?") == "t['year'] == 2007"
 
 
-def test_a_table_of_the_kernel_is_not_read_from_a_file_that_is_nowhere() -> None:
+def test_kernel_table_is_not_read_from_missing_file() -> None:
     source = "import pandas as pd\nfees = pd.read_csv(\n    'data/other.csv',\n)\nfees.mean()"
     assert without_needless_loads(source, IN_KERNEL) == "import pandas as pd\nfees.mean()"
 
 
-def test_nor_is_its_reading_spoken_of() -> None:
+def test_its_loading_is_not_mentioned_either() -> None:
     source = (
         "# Load the dataset (if not already loaded)\n# fees = pd.read_csv('other.csv')\n\n# Compute it\nfees.mean()"
     )
@@ -50,5 +50,5 @@ def test_nor_is_its_reading_spoken_of() -> None:
 @pytest.mark.parametrize(
     "source", ["fees = pd.read_csv('fees.csv')", "new = pd.read_csv('other.csv')", "fees = pd.read_csv(name)", "x ="]
 )
-def test_what_may_be_meant_is_read(source: str) -> None:
+def test_ambiguous_reads_are_kept(source: str) -> None:
     assert without_needless_loads(source, IN_KERNEL) == source

@@ -32,21 +32,21 @@ DRAWN = "df['fee'].plot.hist()"
         ("%matplotlib inline\nnp.mean(x)", []),
     ],
 )
-def test_only_what_everybody_means_is_imported(source: str, lines: list[str]) -> None:
+def test_only_unambiguous_names_are_imported(source: str, lines: list[str]) -> None:
     assert list(missing_imports(source, [])) == lines
 
 
-def test_a_variable_of_the_kernel_is_not_covered() -> None:
+def test_kernel_variable_is_not_shadowed() -> None:
     assert missing_imports("stats.loc['mean']", ["stats"]) == ()
 
 
-def test_what_a_source_names_is_found() -> None:
+def test_names_used_in_source_are_found() -> None:
     source = "import os.path as p, json\nx, *y = 1, 2\ndef f(a): pass\nfor i in x: pass\ntry: pass\nexcept E as e: pass"
     assert bound_names(source) == {"p", "json", "x", "y", "f", "a", "i", "e"}
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_taken(source: str) -> None:
+def test_any_text_is_accepted(source: str) -> None:
     for line in missing_imports(source, []):
         ast.parse(line)
 
@@ -61,7 +61,7 @@ def test_any_text_is_taken(source: str) -> None:
         ("import seaborn as", False),
     ],
 )
-def test_a_module_is_used_by_its_import_or_by_its_usual_name(source: str, uses: bool) -> None:
+def test_module_is_used_by_import_or_conventional_alias(source: str, uses: bool) -> None:
     assert uses_module(source, ("seaborn",)) == uses
 
 
@@ -74,7 +74,7 @@ def test_a_module_is_used_by_its_import_or_by_its_usual_name(source: str, uses: 
         "import seaborn as sns  # for the colours",
     ],
 )
-def test_the_line_is_left_out(line: str) -> None:
+def test_unused_import_is_removed(line: str) -> None:
     source = f"import matplotlib.pyplot as plt\n{line}\n{DRAWN}"
     assert without_unused_imports(source, ["seaborn"]) == f"import matplotlib.pyplot as plt\n{DRAWN}"
 
@@ -92,11 +92,11 @@ def test_the_line_is_left_out(line: str) -> None:
         "import seaborn as sns\nthis is no Python",
     ],
 )
-def test_what_is_used_or_may_be_stays(source: str) -> None:
+def test_used_or_possibly_used_import_stays(source: str) -> None:
     assert without_unused_imports(source, ["seaborn"]) == source
 
 
-def test_a_cell_that_failed_by_it_is_mended() -> None:
+def test_cell_that_failed_on_unused_import_is_fixed() -> None:
     source, error = f"import wordcloud\n{DRAWN}", "ModuleNotFoundError: No module named 'wordcloud'"
     assert fix_cell(source, error, NotebookFacts()) == DRAWN
     assert fix_cell("import wordcloud\nwordcloud.WordCloud()", error, NotebookFacts()) is None

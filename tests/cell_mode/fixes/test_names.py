@@ -28,7 +28,7 @@ FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", tuple(Column(name, "float64
         ("df['avg.wait time'", "df['avg.wait time'"),
     ],
 )
-def test_only_what_can_mean_one_column_alone_is_changed(written: str, meant: str | None) -> None:
+def test_only_unambiguous_names_are_corrected(written: str, meant: str | None) -> None:
     mended = with_exact_columns(written, FACTS)
     assert meant is None or mended == meant
     if meant is None:  # an old Python tells no place within a formatted text
@@ -36,7 +36,7 @@ def test_only_what_can_mean_one_column_alone_is_changed(written: str, meant: str
 
 
 @given(st.text(max_size=100), st.sampled_from(NAMES))
-def test_what_names_the_columns_rightly_stays(text: str, name: str) -> None:
+def test_correct_names_stay(text: str, name: str) -> None:
     source = f"x = {text!r}\ndf[{name!r}]"
     assert with_exact_columns(source, FACTS) == source
     with_exact_columns(text, FACTS)
@@ -52,7 +52,7 @@ def test_what_names_the_columns_rightly_stays(text: str, name: str) -> None:
         ("if ok:\n    @mean = 2\nprint(@mean, mean @ b)", "if ok:\n    mean = 2\nprint(mean, mean @ b)"),
     ],
 )
-def test_a_name_stands_without_its_sign(written: str, meant: str) -> None:
+def test_prefix_is_removed_from_name(written: str, meant: str) -> None:
     assert problem_in(written) is not None
     assert without_signs(written) == meant
     assert problem_in(meant) is None
@@ -69,7 +69,7 @@ def test_a_name_stands_without_its_sign(written: str, meant: str) -> None:
         "",
     ],
 )
-def test_everything_else_stays(source: str) -> None:
+def test_other_code_is_unchanged(source: str) -> None:
     assert without_signs(source) == source
 
 
@@ -87,7 +87,7 @@ def test_everything_else_stays(source: str) -> None:
         ("print('{fees.mean()}')", "print(f'{fees.mean()}')"),
     ],
 )
-def test_the_value_is_printed_in_the_place_of_its_name(written: str, meant: str) -> None:
+def test_value_is_printed_instead_of_its_name(written: str, meant: str) -> None:
     assert with_values(written, {"fees"}) == meant
     assert parsed(meant).body
 
@@ -113,5 +113,5 @@ def test_the_value_is_printed_in_the_place_of_its_name(written: str, meant: str)
         "",
     ],
 )
-def test_everything_else_is_printed_as_it_stands(source: str) -> None:
+def test_other_prints_are_unchanged(source: str) -> None:
     assert with_values(source, {"fees"}) == source

@@ -7,7 +7,7 @@ from onyx_jupyter.cell_mode.fixes.plots_of_groups import by_groups, of_each_grou
 REFUSED = "ValueError: 'c' argument must be a color, a sequence of colors, or a sequence of numbers, not 0  Adelie"
 
 
-def test_the_mean_of_all_rows_becomes_the_mean_of_each_group() -> None:
+def test_overall_mean_becomes_mean_per_group() -> None:
     source = "plt.figure()\nplt.bar(t['größe'], t['churned'].mean(), color='skyblue')\nplt.show()"
     assert of_each_group(source, ()) == (
         "plt.figure()\nby_group = t.groupby('größe')['churned'].mean()\n"
@@ -28,17 +28,17 @@ def test_the_mean_of_all_rows_becomes_the_mean_of_each_group() -> None:
         "x =",
     ],
 )
-def test_other_bars_stay(source: str) -> None:
+def test_other_bars_are_unchanged(source: str) -> None:
     assert of_each_group(source, ()) == source
 
 
-def test_a_name_of_the_kernel_is_not_overwritten() -> None:
+def test_kernel_variable_is_not_overwritten() -> None:
     source = "plt.bar(t['g'], t['x'].mean())"
     assert of_each_group(source, ["by_group"]) == source
     assert of_each_group(source, ["other"]) != source
 
 
-def test_they_are_drawn_group_by_group_with_a_legend_of_their_names() -> None:
+def test_groups_are_drawn_one_by_one_with_legend() -> None:
     source = "plt.scatter(t['x'], t['Größe'], c=t['species'], alpha=0.5, cmap='viridis')\nplt.title('a')\nplt.show()"
     assert by_groups(source, REFUSED) == (
         "for name, rows in t.groupby('species'):\n"
@@ -47,7 +47,7 @@ def test_they_are_drawn_group_by_group_with_a_legend_of_their_names() -> None:
     )
 
 
-def test_a_legend_that_is_there_stays_the_only_one() -> None:
+def test_existing_legend_is_not_duplicated() -> None:
     source = "ax.scatter(t['x'], t['y'], c=t['g'])\nax.legend()"
     assert by_groups(source, REFUSED) == (
         "for name, rows in t.groupby('g'):\n    ax.scatter(rows['x'], rows['y'], label=name)\nax.legend()"
@@ -66,10 +66,10 @@ def test_a_legend_that_is_there_stays_the_only_one() -> None:
         "x =",
     ],
 )
-def test_in_doubt_it_stays(source: str) -> None:
+def test_ambiguous_code_is_unchanged(source: str) -> None:
     assert by_groups(source, REFUSED) == source
 
 
-def test_another_error_changes_nothing() -> None:
+def test_other_errors_change_nothing() -> None:
     source = "plt.scatter(t['x'], t['y'], c=t['g'])"
     assert by_groups(source, "ValueError: x and y must be the same size") == source

@@ -44,11 +44,11 @@ class SlowKnowledge:
         ({"path": "a"}, ""),
     ],
 )
-async def test_a_page_is_asked_for_whatever_was_allowed(make_context: Make, where: dict, must_ask: str) -> None:
+async def test_page_always_needs_approval(make_context: Make, where: dict, must_ask: str) -> None:
     assert (await preview(make_context(), "knowledge_add", **where)).must_ask == must_ask
 
 
-async def test_a_turn_does_not_wait_for_a_document_that_takes_its_time(make_context: Make) -> None:
+async def test_turn_does_not_wait_for_slow_document(make_context: Make) -> None:
     told: list[str] = []
     knowledge = SlowKnowledge([])
     context = make_context(knowledge=knowledge, timeout_s=0.01, progress=told.append)
@@ -62,7 +62,7 @@ async def test_a_turn_does_not_wait_for_a_document_that_takes_its_time(make_cont
     assert (result.ok, told) == (True, ["1 of 2 files, 7 passages"])
 
 
-async def test_a_search_is_that_of_the_agent_who_asks(make_context: Make) -> None:
+async def test_search_uses_asking_agents_documents(make_context: Make) -> None:
     knowledge = SlowKnowledge([])
     await run(make_context(knowledge=knowledge, agent_id="b"), "knowledge_search", query="anchor")
     assert [(asked["agent_id"], asked["limit"]) for asked in knowledge.asked] == [("b", None)], "as many as configured"

@@ -34,7 +34,7 @@ class Notes:
         return self.answer
 
 
-async def test_what_is_written_can_be_read_again(make_context: Make) -> None:
+async def test_written_text_can_be_read_back(make_context: Make) -> None:
     context = make_context()
     written = await run(context, "memory_write", content="- Fiscal year starts in April", target="MEMORY.md#Facts")
     assert written.output == "Added to MEMORY.md."
@@ -42,7 +42,7 @@ async def test_what_is_written_can_be_read_again(make_context: Make) -> None:
     assert read.output == "- Fiscal year starts in April\n"
 
 
-async def test_a_person_sees_where_a_memory_goes_before_it_is_written(make_context: Make) -> None:
+async def test_approval_shows_target_of_memory(make_context: Make) -> None:
     context = make_context()
     shown = await preview(context, "memory_write", content="x", target="MEMORY.md#Facts")
     assert shown.summary == 'Add to "Facts" in MEMORY.md'
@@ -53,12 +53,12 @@ async def test_a_person_sees_where_a_memory_goes_before_it_is_written(make_conte
     assert list(context.workspace.iterdir()) == []
 
 
-async def test_a_bad_target_fails_before_anybody_is_asked(make_context: Make) -> None:
+async def test_invalid_target_fails_before_approval(make_context: Make) -> None:
     with pytest.raises(ToolError, match="not a place for a memory"):
         await preview(make_context(), "memory_write", content="x", target="SOUL.md")
 
 
-async def test_a_search_that_finds_nothing_says_where_else_to_look_by_tools_that_there_are(make_context: Make) -> None:
+async def test_empty_search_suggests_available_tools(make_context: Make) -> None:
     names = {tool.name for tool in all_tools()}
     for found, says in (((), True), ((Found("memory", "main", "MEMORY.md", 1, 1, "", "tea", 0.5),), False)):
         context = replace(make_context(), memory_search=Notes(SearchAnswer(found, "By words alone.")))
@@ -70,7 +70,7 @@ async def test_a_search_that_finds_nothing_says_where_else_to_look_by_tools_that
         ]
 
 
-async def test_a_search_may_be_for_some_days_and_places_alone(make_context: Make) -> None:
+async def test_search_can_be_limited_to_dates_and_kinds(make_context: Make) -> None:
     notes = Notes(SearchAnswer(()))
     context = make_context(memory_search=notes)
     asked = {"since": "2026-01-05", "until": "2026-01-11", "paths": ["onyx:memory/", "shared/"], "limit": 3}
@@ -82,9 +82,7 @@ async def test_a_search_may_be_for_some_days_and_places_alone(make_context: Make
 
 
 @pytest.mark.parametrize("since", ["last week", "2026-02-30", "", "2026-01-05T10:00:00Z"])
-async def test_what_is_no_day_is_refused_and_no_day_lies_between_two_in_the_wrong_order(
-    make_context: Make, since: str
-) -> None:
+async def test_invalid_date_is_rejected_and_reversed_range_is_empty(make_context: Make, since: str) -> None:
     notes = Notes(SearchAnswer(()))
     for days, reason in (
         ({"since": since}, "`since` is .* not a date"),
@@ -96,7 +94,7 @@ async def test_what_is_no_day_is_refused_and_no_day_lies_between_two_in_the_wron
     assert notes.asked == []
 
 
-async def test_the_history_of_a_file_names_the_conversation_of_each_state(make_context: Make, tmp_path: Path) -> None:
+async def test_history_names_conversation_of_each_version(make_context: Make, tmp_path: Path) -> None:
     clock = SystemClock()
     context = make_context(
         memory=MemoryFiles(tmp_path / "workspace", clock, versions=VersionStore(tmp_path / "versions", clock))
@@ -108,7 +106,7 @@ async def test_the_history_of_a_file_names_the_conversation_of_each_state(make_c
     assert [(version["author"], version.get("session")) for version in versions] == [("agent", "01S"), ("user", None)]
 
 
-async def test_a_long_file_is_cut_in_the_middle_and_says_so(make_context: Make) -> None:
+async def test_long_file_is_truncated_in_the_middle_with_note(make_context: Make) -> None:
     context = make_context(max_output_bytes=100)
     (context.workspace / "MEMORY.md").write_text("a" * 5000)
     result = await run(context, "memory_get", path="MEMORY.md")
@@ -116,9 +114,7 @@ async def test_a_long_file_is_cut_in_the_middle_and_says_so(make_context: Make) 
     assert "4900 bytes left out" in result.output
 
 
-async def test_a_former_state_comes_back_only_with_a_yes_to_what_it_would_change_now(
-    make_context: Make, tmp_path: Path
-) -> None:
+async def test_restore_needs_approval_of_current_diff(make_context: Make, tmp_path: Path) -> None:
     clock = SystemClock()
     versions = InterruptedStore(tmp_path / "versions", clock)
     context = make_context(memory=MemoryFiles(tmp_path / "workspace", clock, versions=versions))

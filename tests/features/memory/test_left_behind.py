@@ -87,7 +87,7 @@ def left(clock: FakeClock, count: int, *, days: float = 1) -> list[ListedSession
     return [ListedSession(f"s{number:02}", summary) for number in range(count)]
 
 
-async def test_all_that_was_left_is_looked_through_so_many_a_day_while_another_is_in_front(tmp_path: Path) -> None:
+async def test_abandoned_sessions_are_processed_at_daily_rate(tmp_path: Path) -> None:
     looked = Looked(tmp_path, FakeClock())
     sessions = left(looked.clock, 45)
     looked.consolidating.start(sessions)
@@ -108,9 +108,7 @@ async def test_all_that_was_left_is_looked_through_so_many_a_day_while_another_i
 
 
 @pytest.mark.parametrize(("hours", "count", "today"), [(23, 15, 5), (23, 30, 0), (25, 30, 20), (-5, 30, 20)])
-async def test_a_start_anew_asks_for_no_more_than_are_left_of_the_day(
-    tmp_path: Path, hours: float, count: int, today: int
-) -> None:
+async def test_restart_respects_remaining_daily_quota(tmp_path: Path, hours: float, count: int, today: int) -> None:
     looked = Looked(tmp_path, FakeClock())
     at = timestamp(looked.clock.now() - timedelta(hours=hours))
     done = Summary("main", "Title", None, at, at, 2, 0, "", (), (), consolidated_at=at)
@@ -123,7 +121,7 @@ async def test_a_start_anew_asks_for_no_more_than_are_left_of_the_day(
     await looked.consolidating.close()
 
 
-async def test_one_in_which_its_person_speaks_again_has_not_to_wait_for_its_day(tmp_path: Path) -> None:
+async def test_resumed_session_does_not_wait_for_quota(tmp_path: Path) -> None:
     looked = Looked(tmp_path, FakeClock())
     looked.consolidating.start(left(looked.clock, BACKLOG_PER_DAY + 2))
     last = Empty(f"s{BACKLOG_PER_DAY + 1}")
@@ -136,7 +134,7 @@ async def test_one_in_which_its_person_speaks_again_has_not_to_wait_for_its_day(
     await looked.consolidating.close()
 
 
-async def test_those_that_cannot_be_looked_through_keep_nobody_waiting(tmp_path: Path) -> None:
+async def test_unprocessable_sessions_do_not_block_others(tmp_path: Path) -> None:
     looked = Looked(tmp_path, FakeClock())
     looked.failing = {"s00"}
     looked.consolidating.start(left(looked.clock, 20))
@@ -151,7 +149,7 @@ async def test_those_that_cannot_be_looked_through_keep_nobody_waiting(tmp_path:
     await looked.consolidating.close()
 
 
-async def test_how_many_wait_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_backlog_size_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []  # a server of another test in this process may have taken the log for itself
     monkeypatch.setattr(consolidating.log, "info", lambda line, *given: told.append(line % given))
     looked = Looked(tmp_path, FakeClock())
@@ -163,7 +161,7 @@ async def test_how_many_wait_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("days", "is_due"), [(8, True), (21, True), (89.9, True), (90.1, False)])
-async def test_three_weeks_of_holiday_lose_nothing_and_what_is_very_old_is_left_in_peace(
+async def test_three_weeks_away_lose_nothing_and_very_old_sessions_are_skipped(
     tmp_path: Path, days: float, is_due: bool
 ) -> None:
     looked = Looked(tmp_path, FakeClock())
@@ -173,7 +171,7 @@ async def test_three_weeks_of_holiday_lose_nothing_and_what_is_very_old_is_left_
     await looked.consolidating.close()
 
 
-async def test_a_clock_that_was_put_back_before_a_start_hides_no_conversation(tmp_path: Path) -> None:
+async def test_clock_set_back_before_start_hides_no_session(tmp_path: Path) -> None:
     clock = JumpingClock()
     sessions = left(clock, 2)
     clock.jump = -timedelta(days=4_000)
@@ -184,7 +182,7 @@ async def test_a_clock_that_was_put_back_before_a_start_hides_no_conversation(tm
     await looked.consolidating.close()
 
 
-async def test_a_clock_that_was_far_ahead_at_a_start_hides_them_for_that_time_only(tmp_path: Path) -> None:
+async def test_clock_far_ahead_at_start_hides_sessions_only_temporarily(tmp_path: Path) -> None:
     clock = JumpingClock()
     sessions = left(clock, 1)
     clock.jump = timedelta(days=4_000)
@@ -198,9 +196,7 @@ async def test_a_clock_that_was_far_ahead_at_a_start_hides_them_for_that_time_on
 
 
 @pytest.mark.parametrize("days", [-4_000, 4_000])
-async def test_a_clock_that_jumps_neither_hurries_nor_delays_and_nothing_is_lost_or_kept_twice(
-    tmp_path: Path, days: int
-) -> None:
+async def test_clock_jumps_neither_lose_nor_duplicate_nor_reschedule(tmp_path: Path, days: int) -> None:
     clock, writer = JumpingClock(), Writer(wants(APRIL), wants())
     one = house(tmp_path, writer, clock=clock, consolidationWindow=25)
     key = await one.session()
@@ -220,7 +216,7 @@ async def test_a_clock_that_jumps_neither_hurries_nor_delays_and_nothing_is_lost
     await one.close()
 
 
-async def test_a_disk_that_takes_nothing_leaves_the_memory_as_it_is_and_it_is_tried_again(tmp_path: Path) -> None:
+async def test_full_disk_leaves_memory_unchanged_and_is_retried(tmp_path: Path) -> None:
     clock, hold = FakeClock(), Hold()
     writer = Writer([hold, wants(APRIL)], wants(APRIL))
     one = house(tmp_path, writer, clock=clock)

@@ -10,7 +10,7 @@ from tests.waiting import until
 MEMORY = VersionedFile("main", "MEMORY.md")
 
 
-async def test_the_first_change_of_a_server_brings_versions_below_their_bound_in_the_background(tmp_path: Path) -> None:
+async def test_first_change_prunes_versions_in_background(tmp_path: Path) -> None:
     config = {"agents": {"defaults": {"model": "scripted/model"}}, "memory": {"maxVersionsBytes": 1_000_000}}
     house = House(tmp_path, config=json.dumps(config))
     grown = VersionStore(house.home.versions, FakeClock())

@@ -27,19 +27,19 @@ async def until_written(folder: Path, lines: int) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_output_and_exit_code_come_back(make_context: Make) -> None:
+async def test_output_and_exit_code_are_returned(make_context: Make) -> None:
     result = await run(make_context(), command="echo hi; exit 3")
     assert result.output == "hi\nexit code 3"
     assert (result.ok, result.exit_code, result.truncated) == (False, 3, False)
 
 
-async def test_both_streams_are_labelled_where_both_exist(make_context: Make) -> None:
+async def test_both_streams_are_labelled_if_both_exist(make_context: Make) -> None:
     result = await run(make_context(), command="echo out; echo err >&2")
     assert result.output == "stdout:\nout\nstderr:\nerr\nexit code 0"
     assert result.ok
 
 
-async def test_it_runs_in_the_servers_root_or_where_it_is_told(make_context: Make) -> None:
+async def test_runs_in_server_root_or_given_folder(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "data").mkdir()
     assert (await run(context, command="pwd")).output.startswith(f"{context.server_root}\n")
@@ -47,7 +47,7 @@ async def test_it_runs_in_the_servers_root_or_where_it_is_told(make_context: Mak
     assert (await run(context, command="pwd", cwd="onyx:")).output.startswith(f"{context.workspace}\n")
 
 
-async def test_a_folder_outside_or_missing_is_refused_before_anything_runs(make_context: Make) -> None:
+async def test_outside_or_missing_folder_is_rejected_before_running(make_context: Make) -> None:
     context = make_context()
     with pytest.raises(PathNotAllowed):
         await run(context, command="touch made", cwd="..")
@@ -56,9 +56,7 @@ async def test_a_folder_outside_or_missing_is_refused_before_anything_runs(make_
     assert not (context.server_root.parent / "made").exists()
 
 
-async def test_a_command_gets_no_input_and_none_of_the_servers_keys(
-    make_context: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_command_gets_no_stdin_and_no_server_keys(make_context: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "ONYX_SECRET", "JUPYTER_TOKEN", "JPY_API_TOKEN", "JUPYTERHUB_API_TOKEN"):
         monkeypatch.setenv(name, "topsecret")
     monkeypatch.setenv("HARMLESS", "kept")
@@ -67,7 +65,7 @@ async def test_a_command_gets_no_input_and_none_of_the_servers_keys(
     assert "HARMLESS=kept" in result.output
 
 
-async def test_long_output_keeps_its_head_and_tail(make_context: Make) -> None:
+async def test_long_output_keeps_head_and_tail(make_context: Make) -> None:
     result = await run(make_context(max_output_bytes=1000), command="seq 1 100000")
     assert result.truncated
     assert result.output.startswith("1\n2\n3\n")
@@ -76,7 +74,7 @@ async def test_long_output_keeps_its_head_and_tail(make_context: Make) -> None:
     assert len(result.output) < 1200
 
 
-async def test_a_command_that_takes_too_long_is_stopped_and_what_it_said_is_kept(make_context: Make) -> None:
+async def test_timed_out_command_is_stopped_and_output_kept(make_context: Make) -> None:
     told: list[str] = []
     result = await run(make_context(progress=told.append), command="echo begun; sleep 600", timeoutMs=300)
     assert not result.ok
@@ -87,7 +85,7 @@ async def test_a_command_that_takes_too_long_is_stopped_and_what_it_said_is_kept
 
 
 @pytest.mark.parametrize("ending", ["timeout", "cancel", "own"])
-async def test_everything_that_a_command_started_ends_with_it(make_context: Make, ending: str) -> None:
+async def test_all_child_processes_end_with_command(make_context: Make, ending: str) -> None:
     context = make_context()
     folder = context.server_root
     if ending == "own":
@@ -108,17 +106,17 @@ async def test_everything_that_a_command_started_ends_with_it(make_context: Make
 
 
 @pytest.mark.parametrize("command", ["echo a\0b", "echo \ud800"])
-async def test_what_no_shell_takes_is_an_argument_error(make_context: Make, command: str) -> None:
+async def test_invalid_command_is_an_argument_error(make_context: Make, command: str) -> None:
     with pytest.raises(InvalidArguments, match="`command`"):
         await run(make_context(), command=command)
 
 
-async def test_a_command_longer_than_the_system_takes_is_an_error_and_not_a_crash(make_context: Make) -> None:
+async def test_command_longer_than_system_limit_is_an_error(make_context: Make) -> None:
     with pytest.raises(ToolError, match="could not be started"):
         await run(make_context(), command="# " + "ä" * 99_000)
 
 
-async def test_the_preview_shows_exactly_what_would_run_and_where(make_context: Make) -> None:
+async def test_preview_shows_exact_command_and_folder(make_context: Make) -> None:
     context = make_context()
 
     async def preview(**arguments: Any) -> Any:
@@ -135,7 +133,7 @@ async def test_the_preview_shows_exactly_what_would_run_and_where(make_context: 
     assert hidden.details["command"] == "ls\nrm -rf data"
 
 
-def test_a_buffer_cuts_between_characters() -> None:
+def test_buffer_cuts_between_characters() -> None:
     buffer = OutputBuffer(11)
     for byte in ("é" * 100).encode():
         buffer.add(bytes([byte]))
@@ -144,7 +142,7 @@ def test_a_buffer_cuts_between_characters() -> None:
     assert text.startswith("ééé\n[…")
 
 
-def test_a_short_stream_leaves_its_share_to_the_other() -> None:
+def test_short_stream_leaves_its_budget_to_the_other() -> None:
     assert share(100, 1000, 10) == (90, 10)
     assert share(100, 10, 1000) == (10, 90)
     assert share(100, 1000, 1000) == (50, 50)
