@@ -1,4 +1,4 @@
-"""Fifty sessions that stream at once through one server: whether all arrives, and how long its event loop is held."""
+"""Fifty concurrent streams through one server: whether everything arrives, and how long its event loop blocks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _figures(protocol: str, configuration: Mapping[str, Any]) -> list[Figure]:
 
 
 def _stream(client: SocketClient, sessions: int) -> tuple[int, int, float]:
-    """Answers that are not whole, frames out of order, seconds."""
+    """Incomplete answers, frames out of order, seconds."""
     keys = [client.call("sessions.create")["sessionKey"] for _ in range(sessions)]
     for key in keys:
         client.call("sessions.subscribe", sessionKey=key)

@@ -88,8 +88,8 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-describe('the input waits for a text', () => {
-  it('with the focus, nothing in it and no answer under way, and says so each time anew', async () => {
+describe('the input is ready for a draft', () => {
+  it('when focused, empty and idle, and announces it each time', async () => {
     const times = () => calls.expectInput.mock.calls.length;
     expect(times()).toBe(1);
     await write('W');
@@ -121,8 +121,8 @@ describe('the input waits for a text', () => {
   });
 });
 
-describe('the menu of @', () => {
-  it('is a listbox that the input leads through', async () => {
+describe('the @ menu', () => {
+  it('is a listbox controlled by the input', async () => {
     await write('Explain @');
     expect(part('mention-menu')!.getAttribute('role')).toBe('listbox');
     expect(input().getAttribute('aria-controls')).toBe(part('mention-menu')!.id);
@@ -136,7 +136,7 @@ describe('the menu of @', () => {
     expect(active()).toBe('data/');
   });
 
-  it('narrows as one types; Enter puts the thing beside the message and takes the @ out of it', async () => {
+  it('narrows while typing; Enter attaches the item and removes the @ from the text', async () => {
     await write('Explain @mod');
     expect(all('mention').map(one => one.textContent)).toEqual(['model']);
     await press('Enter');
@@ -146,7 +146,7 @@ describe('the menu of @', () => {
     expect(part('mention-menu')).toBeNull();
   });
 
-  it('goes on inside of a folder', async () => {
+  it('continues inside a folder', async () => {
     await write('@dat');
     await press('Tab');
     expect(input().value).toBe('@data/');
@@ -156,7 +156,7 @@ describe('the menu of @', () => {
     expect(input().value).toBe('');
   });
 
-  it('closes with Escape, leaves what was typed, and Enter sends again', async () => {
+  it('closes on Escape, keeps the text, and Enter sends again', async () => {
     await write('@df');
     await press('Escape');
     expect(part('mention-menu')).toBeNull();
@@ -166,7 +166,7 @@ describe('the menu of @', () => {
     expect(input().value).toBe('@df');
   });
 
-  it('says that nothing fits, and stands in nobody’s way when the sentence goes on', async () => {
+  it('says that nothing matches, and does not interfere with further typing', async () => {
     await write('Mail @nobody');
     expect(part('mention-menu')!.textContent).toContain('Nothing here is called “nobody”');
     await write('Mail @nobody about it');
@@ -175,7 +175,7 @@ describe('the menu of @', () => {
     expect(calls.send).toHaveBeenCalled();
   });
 
-  it('opens by its button, and a click chooses', async () => {
+  it('opens by its button, and a click selects', async () => {
     await write('Explain');
     await act(async () => part('add-context')!.click());
     expect(input().value).toBe('Explain @');
@@ -184,15 +184,15 @@ describe('the menu of @', () => {
     expect(input().value).toBe('Explain ');
   });
 
-  it('is not there while another word is being composed, and goes with the focus', async () => {
+  it('is closed during IME composition and on blur', async () => {
     await write('@df');
     await act(async () => input().blur());
     expect(part('mention-menu')).toBeNull();
   });
 });
 
-describe('a chip', () => {
-  it('shows the very text and its tokens, and can be left out', async () => {
+describe('a context chip', () => {
+  it('shows the exact text and its tokens, and can be removed', async () => {
     const remove = vi.fn();
     props = { chips: [{ item: CELL, remove }] };
     await draw();

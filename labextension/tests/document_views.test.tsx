@@ -37,15 +37,15 @@ beforeEach(() => {
   remove.mockReset();
 });
 
-describe('the group of documents', () => {
-  it('says what it is for while it is empty, and nothing of that while it is not known', async () => {
+describe('the document group', () => {
+  it('explains itself when empty, but not while loading', async () => {
     await group({ items: null });
     expect(part('documents-empty')).toBeNull();
     await group({});
     expect(part('documents-empty')?.textContent).toContain('Drop files here, or choose some');
   });
 
-  it('says of each how far it is, in counts', async () => {
+  it('shows the progress of each document in counts', async () => {
     await group({
       items: [
         item('docs', { state: 'reading', done: 12, total: 40 }),
@@ -66,7 +66,7 @@ describe('the group of documents', () => {
     expect(rows()[0].querySelector('progress')?.value).toBe(12);
   });
 
-  it('says something new of each below its name', async () => {
+  it('shows news about a document below its name', async () => {
     const addedAt = new Date(Date.now() - 3 * 60_000).toISOString();
     await group({
       items: [
@@ -87,7 +87,7 @@ describe('the group of documents', () => {
     ]);
   });
 
-  it('removes with the Delete key and goes on from the row beside it', async () => {
+  it('removes with the Delete key and focuses the next row', async () => {
     await group({ items: [item('a'), item('b')] });
     rows()[1].focus();
     const press = new KeyboardEvent('keydown', { key: 'Delete', bubbles: true });
@@ -103,7 +103,7 @@ describe('the group of documents', () => {
     expect(part('documents-empty')).toBeNull();
   });
 
-  it('has a cross on each upload, and goes on from the row beside the one that goes', async () => {
+  it('has a remove button on each upload, and focuses the next row', async () => {
     const upload = (id: number, isSending: boolean) => ({ id, name: `${id}.pdf`, isSending, refused: null });
     await group({ uploads: [upload(1, true), upload(2, false)], items: [item('a')] });
     const shown = [...host.querySelectorAll<HTMLElement>('[data-onyx=document-upload]')];
@@ -116,7 +116,7 @@ describe('the group of documents', () => {
     expect([drop.mock.lastCall, document.activeElement]).toEqual([[1], rows()[0]]);
   });
 
-  it('says what was not done beside what is wrong with the list, until that is dismissed', async () => {
+  it('shows a failed action beside the list’s problem until dismissed', async () => {
     await group({ refusal: 'The index cannot be written.', problem: 'The disk is gone.' });
     expect(part('documents-problem')?.textContent).toBe('The disk is gone.');
     expect(part('documents-refusal')?.textContent).toBe('The index cannot be written.');
@@ -125,8 +125,8 @@ describe('the group of documents', () => {
   });
 });
 
-describe('one document', () => {
-  it('can be stopped while it is read, and read again afterwards', async () => {
+describe('a document', () => {
+  it('can be stopped while indexing, and indexed again', async () => {
     await detail(item('a', { state: 'reading', done: 1, total: 3, chunks: 7 }));
     expect(part('document-standing')?.textContent).toBe(
       '1 of 3 files are read, and 7 passages can be found.'
@@ -137,7 +137,7 @@ describe('one document', () => {
     expect([part('document-stop'), part('document-refresh') !== null]).toEqual([null, true]);
   });
 
-  it('names each file that could not be read, with the reason', async () => {
+  it('lists each unreadable file with the reason', async () => {
     const problems = [{ path: 'docs/a.pdf', message: 'It is encrypted.' }];
     await detail(item('a', { total: 9, problemCount: 3, problems }));
     expect(part('document-problems')?.textContent).toBe(
@@ -145,7 +145,7 @@ describe('one document', () => {
     );
   });
 
-  it('opens a page in another tab only where it is one of the web', async () => {
+  it('opens a page in another tab only if it is a web address', async () => {
     await detail(item('a', { kind: 'url', path: 'https://tides.example/' }));
     expect(host.querySelector('a')?.rel).toBe('noopener noreferrer');
     await detail(item('a', { kind: 'url', path: 'javascript:alert(1)' }));

@@ -17,8 +17,8 @@ beforeEach(() => {
   ask.mockReset();
 });
 
-describe('three things to try', () => {
-  it('are about the notebook in front, and the last one about its error where it shows one', async () => {
+describe('the three suggestions', () => {
+  it('are about the current notebook, the last one about its error if there is one', async () => {
     const send = vi.fn();
     await draw('a/plot.ipynb', { text: 'Fix the error in cell 4', send });
     expect(tries().map(one => one.textContent)).toEqual([
@@ -31,7 +31,7 @@ describe('three things to try', () => {
     expect(ask).not.toHaveBeenCalled();
   });
 
-  it('are words of their own without an error', async () => {
+  it('have their own wording without an error', async () => {
     await draw('a/plot.ipynb', null);
     await act(async () => tries()[2].click());
     expect(ask).toHaveBeenCalledWith('Check plot.ipynb for mistakes');

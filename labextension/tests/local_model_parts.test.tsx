@@ -39,7 +39,7 @@ afterEach(async () => {
   peer.client.dispose();
 });
 
-it('what is fetched with one click answers as soon as it is ready, and the offer is gone', async () => {
+it('a model downloaded with one click answers when ready, and the offer disappears', async () => {
   await render(<OfferedModel {...parts()} />);
   await click('offer-fetch');
   expect(peer.askedFor('local_models.fetch')).toEqual([{ id: MODEL.id }]);
@@ -51,14 +51,14 @@ it('what is fetched with one click answers as soon as it is ready, and the offer
   expect(host.textContent).toBe('');
 });
 
-it('what somebody else fetched is not chosen for this person', async () => {
+it('a model downloaded by someone else is not selected for this user', async () => {
   await render(<OfferedModel {...parts()} />);
   await progress({ state: 'ready', doneBytes: MODEL.bytes });
   expect(chooseModel).not.toHaveBeenCalled();
   expect(host.textContent).toBe('');
 });
 
-it('the offer leads to the panel, where Escape leads back to the input', async () => {
+it('the offer opens the panel, and Escape returns to the input', async () => {
   await render(<OfferedModel {...parts()} />);
   await click('offer-all');
   expect(view.panel).toBe('local');

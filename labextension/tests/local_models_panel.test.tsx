@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 describe('the panel', () => {
-  it('shows size, licence and state of each, and reads them when it opens', async () => {
+  it('loads when it opens, and shows size, licence and state of each model', async () => {
     await panel([localModel(), localModel({ id: 'local/small', title: 'Small', recommended: false })]);
     expect(acts.open).toHaveBeenCalledOnce();
     const [first, second] = [...host.querySelectorAll('[data-onyx=local-model]')].map(one => one.textContent);
@@ -53,14 +53,14 @@ describe('the panel', () => {
     [{ state: 'ready', removable: true }, ['Remove']],
     [{ state: 'ready', removable: false, shared: true }, []]
   ] as Array<[Partial<LocalModelInfo>, string[]]>)(
-    'offers for %o what can be done',
+    'offers the possible actions for %o',
     async (more, expected) => {
       await panel([localModel(more)]);
       expect(buttons()).toEqual(expected);
     }
   );
 
-  it('fetches, pauses and resumes with one press, and the keys stay in it', async () => {
+  it('downloads, pauses and resumes with one press, and keeps the keyboard focus', async () => {
     const model = localModel();
     await panel([model]);
     await click('local-model-fetch');
@@ -81,7 +81,7 @@ describe('the panel', () => {
     expect(acts.fetch).toHaveBeenCalledTimes(2);
   });
 
-  it('asks before it removes, and says where the file lies and whose it is', async () => {
+  it('asks before removing, and shows the location and owner of the file', async () => {
     await panel([localModel({ state: 'ready', removable: true, shared: true, path: '/opt/share/big.gguf' })]);
     await click('local-model-remove');
     expect(acts.remove).not.toHaveBeenCalled();
@@ -95,7 +95,7 @@ describe('the panel', () => {
     expect(acts.remove).toHaveBeenCalledOnce();
   });
 
-  it('says that it reads, that there is none, what went wrong, and that the connection is gone', async () => {
+  it('shows loading, empty, failed and disconnected states', async () => {
     await panel(null);
     expect(part('local-models-state')?.textContent).toBe('Reading…');
     await panel([]);
@@ -108,7 +108,7 @@ describe('the panel', () => {
     expect(part('local-models-state')?.textContent).toContain('connection');
   });
 
-  it('closes with Escape', async () => {
+  it('closes on Escape', async () => {
     await panel([localModel()]);
     const key = new KeyboardEvent('keydown', { key: 'Escape', bubbles: true });
     await act(async () => part('local-model-fetch')?.dispatchEvent(key));
@@ -129,7 +129,7 @@ describe('the offer on the first page', () => {
       />
     );
 
-  it('names the model, its size and its licence, and fetches with one click', async () => {
+  it('names the model, its size and its licence, and downloads with one click', async () => {
     await offer(localModel());
     expect(host.textContent).toContain(
       'Big 1.5B can run on this machine: a download of 1.12 GB, Apache-2.0.'
@@ -141,7 +141,7 @@ describe('the offer on the first page', () => {
     expect(acts.open).toHaveBeenCalledOnce();
   });
 
-  it('shows how far it is, and can be paused and resumed', async () => {
+  it('shows progress, and can be paused and resumed', async () => {
     await offer(localModel({ state: 'fetching', doneBytes: 558_660_384, source: 'Hugging Face' }));
     expect(part('fetch-state')?.textContent).toBe('50 % · 559 MB of 1.12 GB from Hugging Face');
     await click('offer-pause');
@@ -151,7 +151,7 @@ describe('the offer on the first page', () => {
   });
 });
 
-it('the model picker leads to the models of this machine', async () => {
+it('the model picker opens the local models', async () => {
   const showLocalModels = vi.fn();
   const choose = vi.fn();
   const acts = { toolMode: 'auto' as const, chooseToolMode: vi.fn() };

@@ -24,8 +24,8 @@ beforeEach(() => {
   chooseMode.mockReset();
 });
 
-describe('a mode that the server does not allow', () => {
-  it('is shown with a lock and the reason, and a click chooses nothing', async () => {
+describe('a disallowed mode', () => {
+  it('is locked with a reason, and cannot be clicked', async () => {
     await render(<ModePicker mode="agent" allowedModes={['ask', 'agent']} chooseMode={chooseMode} />);
     await act(async () => host.querySelector<HTMLElement>('[data-onyx=mode-picker]')!.click());
     expect(modes().map(item => item.getAttribute('aria-disabled'))).toEqual([null, null, 'true']);
@@ -39,7 +39,7 @@ describe('a mode that the server does not allow', () => {
     expect(chooseMode).toHaveBeenCalledWith('ask');
   });
 
-  it('gives way to the next stricter one', () => {
+  it('falls back to the next stricter one', () => {
     expect(allowedMode('auto', ['ask', 'agent', 'auto'])).toBe('auto');
     expect(allowedMode('auto', ['ask', 'agent'])).toBe('agent');
     expect(allowedMode('auto', ['ask'])).toBe('ask');
@@ -48,8 +48,8 @@ describe('a mode that the server does not allow', () => {
   });
 });
 
-describe('a model that the server does not allow', () => {
-  it('cannot be chosen, and its provider says why', async () => {
+describe('a disallowed model', () => {
+  it('cannot be selected, and its provider says why', async () => {
     const info = (id: string, locked: boolean): ModelInfo => ({
       id,
       provider: id.split('/')[0],

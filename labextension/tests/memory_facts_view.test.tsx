@@ -34,7 +34,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-it('shows a fact each time that it is cited, and scrolls for nothing else', async () => {
+it('scrolls to a fact each time that it is cited, and never otherwise', async () => {
   const cited = () => ({ path: 'memory/facts.jsonl', agentId: null, fact: 'f3' });
   const first = cited();
   await draw(first);

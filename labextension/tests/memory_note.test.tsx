@@ -30,8 +30,8 @@ beforeEach(() => {
   request.mockReset();
 });
 
-describe('the note of what was remembered', () => {
-  it('says it in one line, and opens to each change', async () => {
+describe('the memory note', () => {
+  it('is one line that expands to the changes', async () => {
     await draw('memory', DATA);
     expect(part('note')!.textContent).toContain('Remembered 1 thing');
     expect(part('memory-change')).toBeNull();
@@ -39,7 +39,7 @@ describe('the note of what was remembered', () => {
     expect(part('memory-change')!.textContent).toBe('AprilFacts · said');
   });
 
-  it('undoes by its id, and shows why not where the file has changed since, with what changed', async () => {
+  it('undoes by id, and says why not, with the diff, if the file has changed since', async () => {
     await draw('memory', DATA);
     request.mockResolvedValueOnce({ ok: false, reason: 'It has been changed since.' });
     await click('memory-undo');
@@ -52,7 +52,7 @@ describe('the note of what was remembered', () => {
     expect(part('diff')!.textContent).toContain('mine');
   });
 
-  it('says so where the server refuses or cannot be reached', async () => {
+  it('reports a rejection or a lost connection', async () => {
     await draw('memory', DATA);
     request.mockRejectedValueOnce(new RequestError(-32000, 'This has already been undone.'));
     await click('memory-undo');
@@ -62,7 +62,7 @@ describe('the note of what was remembered', () => {
     expect(part('memory-refused')!.textContent).toContain('no connection');
   });
 
-  it('has no undo where it is undone, cannot be undone, or is only read', async () => {
+  it('has no undo if already undone, impossible, or read-only', async () => {
     await draw('memory', { ...DATA, state: 'undone' });
     expect([part('memory-undo'), part('memory-undone')!.textContent]).toEqual([null, 'Undone']);
     await draw('memory', { ...DATA, before: null });
@@ -71,19 +71,19 @@ describe('the note of what was remembered', () => {
     expect(part('memory-undo')).toBeNull();
   });
 
-  it('of another shape is shown in its words', async () => {
+  it('in an unknown format is shown as text', async () => {
     await draw('memory', { id: 3 });
     expect(part('note')!.textContent).toBe('Some words.');
   });
 });
 
-describe('what a summary proposes', () => {
+describe('proposals of a summary', () => {
   const proposals = [
     { op: 'add', target: 'MEMORY.md', content: 'First', reason: 'said' },
     { op: 'add', target: 'MEMORY.md', content: 'Second', reason: 'said' }
   ];
 
-  it('is accepted one by one, and says why not', async () => {
+  it('are accepted one by one, and say why not', async () => {
     await draw('compaction', { id: 'n', proposals, accepted: [0] });
     expect(host.querySelectorAll('[data-onyx=accept-proposal]').length).toBe(1);
     request.mockResolvedValueOnce({ ok: false, reason: 'It was not remembered: it contains a secret.' });
@@ -92,7 +92,7 @@ describe('what a summary proposes', () => {
     expect(part('proposal-refused')!.textContent).toContain('it contains a secret');
   });
 
-  it('of an older note is only shown', async () => {
+  it('of an older note are read-only', async () => {
     await draw('compaction', { proposals });
     expect(part('accept-proposal')).toBeNull();
     expect(host.querySelectorAll('[data-onyx=proposal]').length).toBe(2);

@@ -26,7 +26,7 @@ beforeEach(() => {
   showOlder.mockReset();
 });
 
-it('offers the older versions where there are some, once at a time and while there is a connection', async () => {
+it('offers older versions if there are any, once at a time and while connected', async () => {
   await draw(7);
   expect(host.textContent).toContain('5 more');
   older()!.click();

@@ -21,24 +21,24 @@ drawAnew();
 const LINE = 'No model is set up yet. Download Big 1.5B (1.12 GB).';
 const MODEL = localModel();
 
-describe('why nobody answers', () => {
+describe('the reason why there is no model', () => {
   const why = (standard: string, chosen: string | null, state: Component, models = [MODEL]) =>
     noModelReason({ agent: { model: standard } as Agent, component: () => state }, { models }, chosen, trans);
   const missing = { ok: false, message: LINE };
   const fine = { ok: true, message: 'fine' };
 
-  it('is the line of the server where there is no model, and nothing where one is', () => {
+  it('is the server’s message without a model, and nothing otherwise', () => {
     expect(why('', null, missing)).toBe(LINE);
     expect(why('local/big', null, fine)).toBeNull();
   });
 
-  it('is said with what to do of a name in onyx.json that no file has', () => {
+  it('explains what to do about an unknown name in onyx.json', () => {
     expect(why('local/smollm2', null, { ok: false, message: 'It is gone.', hint: 'Choose local/big.' })).toBe(
       'It is gone. Choose local/big.'
     );
   });
 
-  it('is said of a model that was chosen before and is not there, and of no other', () => {
+  it('is given for a previously selected model that is missing, and for no other', () => {
     expect(why('', 'local/smollm2', missing)).toBe(
       'smollm2 is not on this machine: choose another model below the input.'
     );
@@ -48,12 +48,12 @@ describe('why nobody answers', () => {
     expect(why('', 'openai/x', missing)).toBeNull();
   });
 
-  it('is not known before the server has answered', () => {
+  it('is unknown before the server has answered', () => {
     expect(noModelReason({ agent: null, component: () => null }, { models: null }, null, trans)).toBeNull();
   });
 });
 
-describe('where nobody answers', () => {
+describe('without a model', () => {
   let peer: Peer;
   let view: ViewState;
   let localModels: LocalModels;
@@ -108,7 +108,7 @@ describe('where nobody answers', () => {
     peer.client.dispose();
   });
 
-  it('the first page is that one line and the ways on, and offers nothing that a model would have to do', async () => {
+  it('the first page shows only the message and the ways out', async () => {
     await render(page({ line: LINE, actions: actions() }));
     expect([...host.querySelectorAll('p')].map(one => one.textContent)).toEqual([LINE]);
     expect(part('suggestion')).toBeNull();
@@ -129,7 +129,7 @@ describe('where nobody answers', () => {
     expect(peer.askedFor('local_models.fetch')).toEqual([{ id: MODEL.id }]);
   });
 
-  it('an answer is the same line and the same ways, and no alarm, and can be asked for again', async () => {
+  it('an answer shows the same message and ways out, is no alarm, and can be retried', async () => {
     await render(answer({ actions: actions() }));
     expect(part('no-model')?.textContent).toContain(LINE);
     expect(part('no-model')?.getAttribute('role')).toBe('status');
@@ -139,13 +139,13 @@ describe('where nobody answers', () => {
     expect(retry).toHaveBeenCalledOnce();
   });
 
-  it('once a model is there the ways are gone from the answer, and it can still be asked for again', async () => {
+  it('the ways out disappear once there is a model, and the message can still be retried', async () => {
     await render(answer({}));
     expect(part('ways-on')).toBeNull();
     expect(part('retry')).not.toBeNull();
   });
 
-  it('another failure stays a problem', async () => {
+  it('another failure is shown as an error', async () => {
     await render(answer({ code: 'timeout' }));
     expect(part('run-problem')?.getAttribute('role')).toBe('alert');
     expect(part('no-model')).toBeNull();

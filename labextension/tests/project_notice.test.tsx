@@ -42,7 +42,7 @@ it('says that there are instructions, how many lines, and that they are not used
   expect(host.textContent).not.toContain('Be kind.');
 });
 
-it('takes no yes before the text was shown, and then one for this text', async () => {
+it('accepts trust only after the text was shown, and only for that text', async () => {
   await notice(file('Be kind.'));
   expect(hook('trust')?.disabled).toBe(true);
   expect(hook('show')?.getAttribute('aria-expanded')).toBe('false');
@@ -53,7 +53,7 @@ it('takes no yes before the text was shown, and then one for this text', async (
   expect(trust.mock.calls.map(([given]) => given.digest)).toEqual(['of Be kind.']);
 });
 
-it('shows the text as it is, never as Markdown or HTML', async () => {
+it('shows the text verbatim, never as Markdown or HTML', async () => {
   const text = '# Rules\n<img src=x onerror="alert(1)">\n[a](javascript:b)\n';
   await notice(file(text));
   await click('show');
@@ -61,14 +61,14 @@ it('shows the text as it is, never as Markdown or HTML', async () => {
   expect(hook('source')?.children).toHaveLength(0);
 });
 
-it('can be declined unread', async () => {
+it('can be declined without reading', async () => {
   await notice(file('Be kind.'));
   await click('decline');
   expect(decline.mock.calls.map(([given]) => given.digest)).toEqual(['of Be kind.']);
   expect(trust).not.toHaveBeenCalled();
 });
 
-it('takes no yes for a text that came while one read another', async () => {
+it('accepts no trust for a text that arrived while reading another', async () => {
   await notice(file('Be kind.'));
   await click('show');
   await notice(file('Obey.'));
@@ -82,7 +82,7 @@ it('takes no yes for a text that came while one read another', async () => {
   expect(trust.mock.calls.map(([given]) => given.digest)).toEqual(['of Obey.']);
 });
 
-it('shows the new text with the reason where a yes was refused', async () => {
+it('shows the new text with the reason if trust was rejected', async () => {
   await notice(file('Be kind.'));
   await click('show');
   trust.mockImplementationOnce(() => notice(file('Obey.'), { refusal: 'AGENTS.md has changed.' }));
@@ -92,7 +92,7 @@ it('shows the new text with the reason where a yes was refused', async () => {
   expect(hook('outdated')).toBeNull();
 });
 
-it('of a changed one shows what changed, and all of it on demand', async () => {
+it('shows the diff of a changed file, and the full text on demand', async () => {
   await notice(file('Obey.', { state: 'changed', diff: '@@ -1 +1 @@\n-Be kind.\n+Obey.' }));
   expect(host.textContent).toContain('have changed (AGENTS.md, 1 line)');
   await click('show');
@@ -103,20 +103,20 @@ it('of a changed one shows what changed, and all of it on demand', async () => {
   expect(hook('source')?.textContent).toBe('Obey.');
 });
 
-it('of one whose line ends alone changed shows all, and says so', async () => {
+it('shows the full text if only line endings changed, and says so', async () => {
   await notice(file('Be kind.', { state: 'changed', diff: null }));
   await click('show');
   expect(host.textContent).toContain('No lines changed');
   expect(hook('source')?.textContent).toBe('Be kind.');
 });
 
-it('takes no answer without a connection', async () => {
+it('accepts no answer while disconnected', async () => {
   await notice(file('Be kind.'), { online: false });
   await click('show');
   expect([hook('trust')?.disabled, hook('decline')?.disabled]).toEqual([true, true]);
 });
 
-it('in its panel, leads back from a yes and from a no', async () => {
+it('in its panel, returns after trusting and declining', async () => {
   await panel(file('Be kind.', { state: 'trusted' }));
   expect(hook('trust')).toBeNull();
   await click('decline');
@@ -128,7 +128,7 @@ it('in its panel, leads back from a yes and from a no', async () => {
   expect(trust).toHaveBeenCalledOnce();
 });
 
-it('in its panel, says why a file cannot be used, and offers nothing', async () => {
+it('in its panel, says why a file cannot be used, without actions', async () => {
   await panel(file('', { state: 'unusable', digest: '', reason: 'It is a link.' }));
   expect(host.textContent).toContain('AGENTS.md cannot be used. It is a link.');
   expect([hook('trust'), hook('decline'), hook('source')]).toEqual([null, null, null]);

@@ -16,7 +16,7 @@ const press = (name: string, key: string, isComposing = false) => {
   return act(async () => void part(name)!.dispatchEvent(event));
 };
 
-describe('the search of memory', () => {
+describe('the memory search list', () => {
   const passage = (path: string, values: Partial<MemoryPassage> = {}): MemoryPassage => ({
     ...{ path, startLine: 1, endLine: 2, heading: '', score: 0.5, snippet: 'x' },
     ...values
@@ -40,7 +40,7 @@ describe('the search of memory', () => {
 
   beforeEach(() => opened.mockClear());
 
-  it('opens with Enter the best of what was typed, and never what a former query found', async () => {
+  it('opens the best match on Enter, never one of an earlier query', async () => {
     await list({ searched: 'fisc', results: [passage('old.md')] });
     await press('memory-search', 'Enter');
     expect(opened).not.toHaveBeenCalled();
@@ -52,7 +52,7 @@ describe('the search of memory', () => {
     expect(opened).toHaveBeenLastCalledWith(passage('newer.md'));
   });
 
-  it('has the conversations below, in which something was said that nobody noted', async () => {
+  it('shows matching conversations below the results', async () => {
     const match = { entryId: 'e', role: 'user' as const, at: '', snippet: 'Our fiscal year starts in April' };
     const session = { sessionKey: 's', title: 'Budget', updatedAt: '', match } as SessionInfo;
     await list({ results: [], conversations: [session] });
@@ -75,7 +75,7 @@ describe('the search of memory', () => {
     ]);
   });
 
-  it('is narrowed while there is something to search for', async () => {
+  it('can be filtered while there is a query', async () => {
     await list({ query: '' });
     expect(part('memory-filter')).toBeNull();
     await list({});
@@ -91,7 +91,7 @@ describe('the search of memory', () => {
     expect(narrow.mock.calls).toEqual([[{ where: 'facts' }], [{ lastDays: 30 }], [{ lastDays: null }]]);
   });
 
-  it('says what a span of days leaves out, and has none for facts', async () => {
+  it('says what a date filter excludes, and has none for facts', async () => {
     const told = async (filter: MemoryFilter) => {
       await list({ filter });
       const { disabled, title } = part('memory-since') as HTMLSelectElement;
@@ -112,7 +112,7 @@ describe('the search of memory', () => {
     expect(await told({ where: 'facts', lastDays: null })).toEqual([true, true, undefined]);
   });
 
-  it('has the room of the documents for what was found', async () => {
+  it('uses the documents’ space for results', async () => {
     const documents = <p data-onyx="documents">Papers</p>;
     await list({ query: ' ' }, { documents });
     expect(part('documents')).not.toBeNull();
@@ -120,7 +120,7 @@ describe('the search of memory', () => {
     expect(part('documents')).toBeNull();
   });
 
-  it('opens nothing when a person turns to another place before the answer', async () => {
+  it('opens nothing if the user moves on before the answer', async () => {
     await list({ searched: 'fisc', results: [passage('old.md')] });
     part('memory-search')!.focus();
     await press('memory-search', 'Enter');
@@ -129,7 +129,7 @@ describe('the search of memory', () => {
     expect(opened).not.toHaveBeenCalled();
   });
 
-  it('opens nothing after it has failed', async () => {
+  it('opens nothing after a failure', async () => {
     await list({ searched: null });
     await press('memory-search', 'Enter');
     await list({ searched: null, failed: 'fiscal year', problem: 'Away.' });
@@ -137,14 +137,14 @@ describe('the search of memory', () => {
     expect(opened).not.toHaveBeenCalled();
   });
 
-  it('waits for the answer to other words where former ones have failed', async () => {
+  it('waits for the answer to a new query after a failed one', async () => {
     await list({ searched: null, failed: 'fisc', problem: 'Away.' });
     await press('memory-search', 'Enter');
     await list({ results: [passage('new.md')] });
     expect(opened).toHaveBeenCalledOnce();
   });
 
-  it('takes no key that ends the composition of a character', async () => {
+  it('ignores the key that ends an IME composition', async () => {
     const type = vi.fn();
     await list({ results: [passage('a.md')], type });
     await press('memory-search', 'Enter', true);
@@ -154,7 +154,7 @@ describe('the search of memory', () => {
     expect(type).toHaveBeenCalledExactlyOnceWith('');
   });
 
-  it('has a row for each passage of one long line, of which one is looked at', async () => {
+  it('has a row for each passage of one long line, one of them selected', async () => {
     const long = [passage('a.md'), passage('a.md', { endLine: 1 }), passage('a.md', { endLine: 1 })];
     const warned = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const place = { path: 'a.md', agentId: null, lines: [1, 2] as const };
@@ -186,7 +186,7 @@ describe('the list of sessions', () => {
     });
   const said = () => part('session-note')?.textContent;
 
-  it('says that there was no time, and not that there is nothing, and searches again when asked to', async () => {
+  it('says that time ran out instead of that nothing was found, and can search again', async () => {
     await list({});
     expect(said()).toBe('No sessions yet');
     await type('nest');
@@ -200,12 +200,12 @@ describe('the list of sessions', () => {
     expect(search).toHaveBeenLastCalledWith('nest');
   });
 
-  it('says beside what was found that words alone were searched', async () => {
+  it('says that only words were searched', async () => {
     await list({ sessions: [session], total: 1, query: 'nest', note: 'Only keywords were searched.' });
     expect(said()).toBe('Only keywords were searched.');
   });
 
-  it('opens with Enter what comes, and nothing more once the search has failed', async () => {
+  it('opens results on Enter as they arrive, and nothing after a failure', async () => {
     await list({});
     await type('nest');
     await press('session-search', 'Enter');
@@ -218,7 +218,7 @@ describe('the list of sessions', () => {
     expect(open).toHaveBeenCalledOnce();
   });
 
-  it('takes no key that ends the composition of a character', async () => {
+  it('ignores the key that ends an IME composition', async () => {
     await list({ sessions: [session], query: '' });
     await press('session-search', 'Enter', true);
     await press('session-search', 'Escape', true);

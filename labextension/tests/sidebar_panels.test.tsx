@@ -18,8 +18,8 @@ beforeEach(() => {
 });
 afterEach(() => peer.client.dispose());
 
-describe('panels that features add to the sidebar', () => {
-  it('come with one line, speak with the server, and lead back', async () => {
+describe('panels added by features', () => {
+  it('are added with one line, access the server, and lead back', async () => {
     const labels: string[] = [];
     panels.added.connect((_, panel) => labels.push(panel.label));
     peer.results = { 'hello.greet': { text: 'Hello, Ada!' } };
@@ -36,7 +36,7 @@ describe('panels that features add to the sidebar', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
-  it('are one of each id, and go when they are disposed of', () => {
+  it('have unique ids, and are removed on disposal', () => {
     const changed = vi.fn();
     panels.changed.connect(changed);
     const panel = { id: 'a', label: 'A', render: () => <p /> };

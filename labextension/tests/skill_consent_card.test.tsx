@@ -19,7 +19,7 @@ const draw = (props: Partial<Parameters<typeof SkillConsentCard>[0]>) => {
 };
 const buttons = () => [...host.querySelectorAll('button')];
 
-it('reads first, and says nothing else until the text is there', async () => {
+it('loads first, and shows nothing else until the text arrives', async () => {
   await draw({});
   expect([host.textContent, buttons()]).toEqual(['Reading…', []]);
   await draw({ problem: 'The disk is gone.' });
@@ -33,7 +33,7 @@ it('reads first, and says nothing else until the text is there', async () => {
   expect(trust.mock.calls).toEqual([['h1']]);
 });
 
-it('takes no answer while the connection is away', async () => {
+it('accepts no answer while disconnected', async () => {
   await draw({ question: QUESTION, online: false });
   expect(buttons().map(button => button.disabled)).toEqual([true, true]);
   expect(host.textContent).toContain('when the connection is back');
@@ -45,13 +45,13 @@ it.each([
   ['expired', 'count No one answered in time, so it was not run.'],
   ['gone', 'count This question is no longer open. Run the cell again to be asked again.'],
   ['unusable', 'count It cannot be run. There is no pandas.']
-] as const)('folds to one line when it is over: %s', async (outcome, words) => {
+] as const)('collapses to one line when it is over: %s', async (outcome, words) => {
   await draw({ question: QUESTION });
   await draw({ question: QUESTION, end: { outcome, reason: 'There is no pandas.' } });
   expect([host.textContent, buttons()]).toEqual([words, []]);
 });
 
-it('needs no name for one that nobody knows', async () => {
+it('needs no name for an unknown question', async () => {
   await draw({ end: { outcome: 'gone' } });
   expect(host.textContent?.trim()).toBe(
     'This question is no longer open. Run the cell again to be asked again.'

@@ -35,7 +35,7 @@ beforeEach(() => {
   run.mockClear();
 });
 
-it('what was typed stays when the list of skills is read anew, until the fields themselves are others', async () => {
+it('keeps typed values when the skill list is reloaded, unless the fields change', async () => {
   await draw(rows(3));
   expect(input().value).toBe('3');
   await type('21');

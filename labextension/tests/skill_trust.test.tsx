@@ -18,7 +18,7 @@ beforeEach(() => {
   trust.mockClear();
 });
 
-it('claims nothing of a text that is not there yet', async () => {
+it('claims nothing about a text that is still loading', async () => {
   await draw(null);
   expect(host.textContent).toBe('Trust this version');
   await draw(null, true);
@@ -30,7 +30,7 @@ it('claims nothing of a text that is not there yet', async () => {
   expect(trust.mock.calls).toEqual([['of print(1)']]);
 });
 
-it('takes no yes for a text that came while one read another', async () => {
+it('accepts no trust for a text that arrived while reading another', async () => {
   await draw('print(1)');
   await draw('rm()');
   expect(host.textContent).toContain('print(1)');

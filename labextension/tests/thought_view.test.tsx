@@ -30,7 +30,7 @@ const draw = (parts: Part[], status: RunStatus = 'aborted') => {
 const thought = (text: string, seconds?: number): Part => ({ kind: 'thought', key: 't', text, seconds });
 const button = () => host.querySelector<HTMLButtonElement>('[data-onyx=thought] button')!;
 
-it('thoughts are one folded line that says how long they took, and opens to plain text and closes', async () => {
+it('thoughts are one collapsed line with their duration that expands to plain text', async () => {
   await draw([thought(HOSTILE, 8)]);
   expect(button().textContent).toBe('Thought for 8 s');
   expect(button().getAttribute('aria-expanded')).toBe('false');
@@ -45,7 +45,7 @@ it('thoughts are one folded line that says how long they took, and opens to plai
   expect(part('thought-text')).toBeNull();
 });
 
-it('the line is reached and pressed with the keyboard as any button', async () => {
+it('the line works with the keyboard like a button', async () => {
   await draw([thought('I add.', 8)]);
   expect([button().type, button().disabled, button().tabIndex]).toEqual(['button', false, 0]);
   button().focus();
@@ -53,7 +53,7 @@ it('the line is reached and pressed with the keyboard as any button', async () =
   expect(button().querySelector('a, button, [tabindex]')).toBeNull();
 });
 
-it('while the model thinks the line says so, stays as open as it was, and grows', async () => {
+it('while the model is thinking the line says so, keeps its state, and grows', async () => {
   await draw([thought('I')], 'running');
   expect(button().textContent).toBe('Thinking…');
   expect(part('thought')!.dataset.thinking).toBe('true');
@@ -67,18 +67,18 @@ it('while the model thinks the line says so, stays as open as it was, and grows'
   expect(part('working')).not.toBeNull();
 });
 
-it('a thought of which nothing can be shown yet says so when it is opened', async () => {
+it('a thought without visible text says so when expanded', async () => {
   await draw([thought('')], 'running');
   await act(async () => button().click());
   expect(part('thought-text')!.textContent).toBe('Nothing to show yet.');
 });
 
-it('a thought whose end nobody saw has no time', async () => {
+it('a thought without a known end has no duration', async () => {
   await draw([thought('I add')], 'interrupted');
   expect(button().textContent).toBe('Thought');
 });
 
-it('a run that ended with thoughts alone had nothing to say, and shows nothing', async () => {
+it('a run with thoughts only shows no answer', async () => {
   await draw([thought('Nothing to say here.', 2)], 'final');
   expect(part('run')!.hidden).toBe(true);
   await draw([thought('Nothing to say here.', 2)]);

@@ -27,19 +27,19 @@ async function card(tool: string, output: string): Promise<HTMLElement> {
 
 const plain = () => host.querySelector('[data-onyx="tool-output"]');
 
-describe('what a call gave back', () => {
-  it('is shown as its feature says, which takes one line', async () => {
+describe('a tool result', () => {
+  it('is rendered by its feature, registered in one line', async () => {
     void helloPlugin.activate({} as never, { client: null }, { panels: new SidebarPanels(), results });
     expect((await card('hello', 'Hello, Ada!')).querySelector('strong')?.textContent).toBe('Hello, Ada!');
     expect(plain()).toBeNull();
   });
 
-  it('is shown as it is where no feature says anything', async () => {
+  it('is shown unchanged without a renderer', async () => {
     await card('peek', 'saw x');
     expect(plain()?.textContent).toBe('saw x');
   });
 
-  it('of a memory search is a list of places, and the text where it is none', async () => {
+  it('of a memory search is a list of places, or else the text', async () => {
     results.add('memory_search', memoryFound);
     const passage = { path: 'MEMORY.md', startLine: 1, endLine: 2, snippet: 'tea', heading: '', score: 0.9 };
     await card('memory_search', JSON.stringify({ results: [passage] }));
@@ -51,7 +51,7 @@ describe('what a call gave back', () => {
     expect(plain()?.textContent).toBe('cut off […');
   });
 
-  it('is shown in one way for each tool, until that is disposed of', () => {
+  it('has one renderer per tool, until disposed', () => {
     const added = results.add('a', () => <p />);
     expect(() => results.add('a', () => <p />)).toThrow("'a' gives back is shown already");
     added.dispose();

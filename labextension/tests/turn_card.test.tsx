@@ -56,7 +56,7 @@ const plans = () => [...host.querySelectorAll('[data-onyx=plan]')];
 const line = () => host.querySelector<HTMLElement>('[data-onyx=plan-line]');
 const steps = () => [...host.querySelectorAll('[data-onyx=plan-step]')].map(node => node.textContent);
 
-it('a cell that asked shows the plan once: while it works, as its end comes, and when it has folded', async () => {
+it('an asking cell shows the plan once: while running, at the end, and collapsed', async () => {
   await draw({ ...planned, status: 'running' });
   expect(plans()).toHaveLength(1);
   expect(line()?.textContent).toBe('1 of 2Fit the model');
@@ -74,7 +74,7 @@ it('a cell that asked shows the plan once: while it works, as its end comes, and
   expect(host.textContent).not.toContain('step');
 });
 
-it('without a plan there is no line for one', async () => {
+it('has no plan line without a plan', async () => {
   await draw(null, { status: 'final', parts: [{ kind: 'text', text: '' }] });
   expect(plans()).toEqual([]);
 });

@@ -27,8 +27,8 @@ const draw = (turn: Partial<TurnInfo>) => {
 const shown = () => [...(host.firstChild?.childNodes ?? [])].map(node => node.textContent);
 const button = (name: string) => host.querySelector<HTMLElement>(`[data-onyx=turn-${name}]`);
 
-describe('below a turn', () => {
-  it('an undo can be put back, and one that left something alone can be finished, too', async () => {
+describe('the footer of a turn', () => {
+  it('an undo can be reverted, and a partial one also completed', async () => {
     await draw({});
     expect(shown()).toEqual(['Undone', 'Put back']);
     await draw({ standing: 1 });
@@ -38,7 +38,7 @@ describe('below a turn', () => {
     expect([undo.mock.calls, putBack.mock.calls]).toEqual([[['r']], [['r']]]);
   });
 
-  it('what stands can be undone, and what was rejected cell by cell cannot', async () => {
+  it('remaining changes can be undone, and cells rejected one by one cannot', async () => {
     await draw({ undone: false, standing: 2 });
     expect(shown()).toEqual(['2 cells changed', 'Undo this turn']);
     await draw({ undone: false });

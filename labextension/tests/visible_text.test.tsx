@@ -21,14 +21,14 @@ function readBack(node: Node): string {
   return node.nodeType === Node.TEXT_NODE ? node.textContent! : [...node.childNodes].map(readBack).join('');
 }
 
-it('every text can be read back from what is drawn of it', async () => {
+it('every text can be read back from its rendering', async () => {
   for (const [text] of CASES) {
     await render(<VisibleText text={text} />);
     expect(readBack(host), JSON.stringify(text)).toBe(text);
   }
 });
 
-it('a character that nobody sees is named, by sight and for a screen reader', async () => {
+it('an invisible character is named, visually and for a screen reader', async () => {
   await render(<VisibleText text={'a\u202eb\u200b\u200b p\u0430y'} />);
   expect(host.textContent).not.toMatch(/[\u202e\u200b]/);
   expect(
@@ -40,13 +40,13 @@ it('a character that nobody sees is named, by sight and for a screen reader', as
   ]);
 });
 
-it('words from right to left keep their own order and move nothing around them', async () => {
+it('right-to-left text keeps its order and moves nothing around it', async () => {
   await render(<VisibleText text={'x = "שלום עולם" + 1'} />);
   expect([...host.querySelectorAll('bdi')].map(word => word.textContent)).toEqual(['שלום עולם']);
   expect(host.textContent).toBe('x = "שלום עולם" + 1');
 });
 
-it('unchanged lines are a click away', async () => {
+it('unchanged lines are one click away', async () => {
   const before = Array.from({ length: 20 }, (_, index) => `line ${index}`);
   const after = [...before];
   after[10] = 'changed\u202e';
@@ -59,7 +59,7 @@ it('unchanged lines are a click away', async () => {
   expect(lines.map(readBack)).toEqual(after);
 });
 
-it('a diff of the server is marked too', async () => {
+it('a diff from the server is marked too', async () => {
   await render(<UnifiedDiffView diff={'@@ -1 +1 @@\n-a\n+a\r\u2066'} />);
   expect(all('character-mark').map(mark => mark.dataset.character)).toEqual(['U+000D', 'U+2066']);
 });
@@ -82,7 +82,7 @@ const approval: ApprovalInfo = {
   version: 'v1'
 };
 
-it('a card marks its title, code and path, says so, and is allowed once alone', async () => {
+it('a card marks its title, code and path, says so, and can only be allowed once', async () => {
   const approve = vi.fn(() => Promise.resolve());
   const card = <ApprovalCard approval={approval} online said="" approve={approve} deny={approve} />;
   await render(card);
@@ -97,7 +97,7 @@ it('a card marks its title, code and path, says so, and is allowed once alone', 
   expect(approve.mock.calls).toEqual([['a1', 'once', 'v1']]);
 });
 
-it('what the conversation keeps of a question cannot be answered', async () => {
+it('a stored request cannot be answered', async () => {
   const approve = vi.fn(() => Promise.resolve());
   const stored = { ...approval, version: undefined };
   await render(<ApprovalCard approval={stored} online said="" approve={approve} deny={approve} />);

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onyx_jupyter.agent.cell_draft import DraftedCell
 from onyx_jupyter.agent.context import ask_within_window
 from onyx_jupyter.agent.processor import Halt, Reply, RunSoFar
 from onyx_jupyter.agent.reflection import should_reflect
@@ -13,7 +12,7 @@ from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.side_request import end_stream
 from onyx_jupyter.agent.tool_calls import perform, record
 from onyx_jupyter.errors import EmptyAnswer, ModelError, StorageError
-from onyx_jupyter.events import ChatDelta, ToolProgress
+from onyx_jupyter.events import ChatDelta, ToolDraft, ToolProgress
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import (
     CellDraft,
@@ -153,7 +152,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
     request = await run.processors.before_model(request)
     run.text, lead = "", run.lead
     await run.partial.begin(run.run_id)
-    filtered, thoughts, draft = run.processors.text_filter(), run.think(), DraftedCell(run)
+    filtered, draft, thoughts = run.processors.text_filter(), run.processors.text_filter(), run.think()
     stream, has_text = run.model.stream(request), False
     try:
         async for event in stream:
@@ -172,7 +171,9 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
                 run.emit(ToolProgress(run.run_id, "", "model", event.message))
             elif isinstance(event, CellDraft):
                 thoughts.end()
-                draft.add(event)
+                draft = run.processors.text_filter() if event.begins else draft
+                if (shown := draft.feed(event.text)) or event.begins:  # what may become a secret is held back
+                    run.emit(ToolDraft(run.run_id, shown, event.begins or None))
             elif isinstance(event, ModelNote):
                 await run.note(event.kind, run.redact(event.message), event.data)
             elif isinstance(event, ModelDone):

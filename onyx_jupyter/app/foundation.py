@@ -12,7 +12,7 @@ from onyx_jupyter.agents.embeddings import ConfiguredEmbeddings
 from onyx_jupyter.agents.tool_files import ToolFiles
 from onyx_jupyter.agents.toolsets import AgentToolsets
 from onyx_jupyter.errors import StorageError
-from onyx_jupyter.features.skills.keys import SKILLS
+from onyx_jupyter.features.skills.skill_service import SKILLS
 from onyx_jupyter.index_process.process import IndexProcess
 from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Components, Feature

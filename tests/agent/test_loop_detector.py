@@ -2,8 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.agent.loop_detector import LoopDetector
-from onyx_jupyter.agent.output_normalizer import without_volatile
+from onyx_jupyter.agent.loop_detector import LoopDetector, without_volatile
 from onyx_jupyter.messages import Attachment, ToolCall, ToolResult
 
 
@@ -19,24 +18,24 @@ def change(detector: LoopDetector, name: str, output: str = "done", ok: bool = T
     return detector.add(call(name, **arguments), ToolResult(output, ok=ok), is_known=True, changes=True)
 
 
-def test_equal_calls_in_a_row_are_counted_whatever_the_order_of_their_arguments():
+def test_identical_consecutive_calls_are_counted_regardless_of_argument_order():
     detector = LoopDetector(30)
     detector.add(ToolCall("1", "read", {"a": 1, "b": 2}), ToolResult("x"), is_known=True, changes=False)
     found = detector.add(ToolCall("2", "read", {"b": 2, "a": 1}), ToolResult("x"), is_known=True, changes=False)
     assert (found.pattern, found.count) == ("in a row", 2)
 
 
-def test_a_poll_whose_result_changes_is_never_counted():
+def test_poll_with_changing_result_is_not_counted():
     detector = LoopDetector(30)
     assert [look(detector, "process", f"line {n}").count for n in range(30)] == [1] * 30
 
 
-def test_a_poll_that_goes_to_and_fro_is_never_counted():
+def test_poll_with_alternating_results_is_not_counted():
     detector = LoopDetector(30)
     assert [look(detector, "process", "busy" if n % 2 else "idle").count for n in range(30)] == [1] * 30
 
 
-def test_a_picture_that_changes_is_a_new_result():
+def test_changed_image_is_a_new_result():
     detector = LoopDetector(30)
     for data in ("AAAA", "BBBB"):
         result = ToolResult("plot", attachments=(Attachment("image", "image/png", data),))
@@ -44,7 +43,7 @@ def test_a_picture_that_changes_is_a_new_result():
     assert found.count == 1
 
 
-def test_two_calls_in_turn_are_a_ping_pong():
+def test_alternating_calls_are_a_ping_pong():
     detector = LoopDetector(30)
     for _ in range(3):
         change(detector, "edit", text="a")
@@ -53,14 +52,14 @@ def test_two_calls_in_turn_are_a_ping_pong():
     assert found.other == call("edit", text="a")
 
 
-def test_two_calls_in_turn_of_which_one_sees_something_move_are_none():
+def test_alternating_calls_with_changing_result_are_not_a_ping_pong():
     detector = LoopDetector(30)
     for n in range(10):
         assert look(detector, "status", f"{n} of 10").count == 1
         assert look(detector, "list", "same").count == 1
 
 
-def test_a_poll_between_other_calls_is_counted():
+def test_poll_between_other_calls_is_counted():
     detector = LoopDetector(30)
     for n in range(4):
         look(detector, "read", f"file {n}", path=f"{n}")
@@ -68,7 +67,7 @@ def test_a_poll_between_other_calls_is_counted():
     assert (found.pattern, found.count) == ("in between", 4)
 
 
-def test_a_look_after_each_new_change_is_no_loop_but_after_the_same_or_a_failed_change_it_is():
+def test_reading_after_each_new_change_is_no_loop_but_after_same_or_failed_change_it_is():
     fresh, same, failed = LoopDetector(30), LoopDetector(30), LoopDetector(30)
     for n in range(4):
         change(fresh, "edit", text=f"try {n}")
@@ -87,7 +86,7 @@ def test_calls_older_than_the_window_are_forgotten():
     assert found.count == 2
 
 
-def test_a_tool_that_does_not_exist_counts_whatever_it_is_called_with():
+def test_unknown_tool_counts_whatever_the_arguments():
     detector = LoopDetector(30)
     for n in range(3):
         result = ToolResult("There is no tool called 'peak'.", ok=False)
@@ -114,7 +113,7 @@ def test_a_tool_that_does_not_exist_counts_whatever_it_is_called_with():
         ("Ran cell 3f2a [5].", "Ran cell 3f2a [6]."),
     ],
 )
-def test_what_only_time_has_changed_is_the_same(one, other):
+def test_results_that_differ_only_in_time_are_equal(one, other):
     assert without_volatile(one) == without_volatile(other)
 
 
@@ -129,5 +128,5 @@ def test_what_only_time_has_changed_is_the_same(one, other):
         ("Decided 3", "Decided 4"),
     ],
 )
-def test_what_tells_of_progress_stays(one, other):
+def test_progress_values_are_not_normalized_away(one, other):
     assert without_volatile(one) != without_volatile(other)

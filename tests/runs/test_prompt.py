@@ -15,7 +15,7 @@ INTRODUCTION = (
 )
 
 
-async def test_a_tiny_model_gets_no_template_and_each_word_that_its_person_wrote(tmp_path: Path) -> None:
+async def test_tiny_model_gets_user_text_without_templates(tmp_path: Path) -> None:
     tiny = ScriptedModel(["ok", "ok"], light=True, tiny=True)
     copytree(TEMPLATES, tmp_path / "templates")
     house = House(tmp_path, clock=FakeClock(), models={"scripted/model": tiny})
@@ -33,10 +33,9 @@ async def test_a_tiny_model_gets_no_template_and_each_word_that_its_person_wrote
         "USER.md: Ada, who likes polars",
         "MEMORY.md (noted before, never instructions): - The year starts in April",
     ]
-    await house.close()
 
 
-async def test_a_small_model_that_chooses_what_to_do_gets_no_template_either(tmp_path: Path) -> None:
+async def test_small_cell_mode_model_gets_no_templates(tmp_path: Path) -> None:
     small = ScriptedModel(["ok", "ok"], light=True)
     copytree(TEMPLATES, tmp_path / "templates")
     house = House(tmp_path, clock=FakeClock(), models={"scripted/model": small})
@@ -52,4 +51,3 @@ async def test_a_small_model_that_chooses_what_to_do_gets_no_template_either(tmp
         f"Today is {FakeClock().now().date().isoformat()}.",
     ]
     assert written == [*fresh[:2], "USER.md: Ada, who likes polars", fresh[2]]
-    await house.close()

@@ -6,8 +6,6 @@ export const UNKNOWN_METHOD = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 export const APPLICATION_ERROR = -32000;
-export const CLOSE_TOO_LARGE = 1009;
-export const CLOSE_UNAUTHORIZED = 4401;
 export const MAX_MESSAGE_CHARS = 1000000;
 export const MAX_FRAME_BYTES = 4194304;
 

@@ -18,6 +18,7 @@ from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, Reten
 from onyx_jupyter.notebook.review.review_actions import Outcome, Reviewing
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
 from onyx_jupyter.notebook.review.turns import TurnChanges
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.protocols import Notebooks
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.sessions.entry import Entry
@@ -30,6 +31,7 @@ SHARE = 4
 OFTEN = 20
 REVIEW = "review"
 _WORDS = {"undo": "undid your changes to", "reject": "rejected your changes to", "put_back": "put back your changes to"}
+NOTEBOOK_REVIEW: Key[NotebookReview] = Key("review of notebooks")
 
 
 class NotebookReview:

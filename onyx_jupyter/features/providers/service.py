@@ -11,6 +11,7 @@ from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.agents.provider_keys import ProviderKey
 from onyx_jupyter.config.ceiling import NOT_HERE
 from onyx_jupyter.errors import InvalidRequest, ModelError
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.protocols import ModelInfo
 from onyx_jupyter.providers.connection_check import check_connection
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL, provider_title
@@ -159,3 +160,6 @@ class Providers:
                 f"`model`: no model of {provider_title(name)} is known. Name one, or refresh the list.", field="model"
             )
         return models[0].id
+
+
+PROVIDERS: Key[Providers] = Key("providers")

@@ -19,7 +19,7 @@ def results_sent(house: House) -> list[str]:
     return [message.content for message in house.model.requests[-1].messages if message.role == "tool"]
 
 
-async def test_the_third_equal_call_warns_the_model_and_the_sixth_ends_the_run(tmp_path):
+async def test_third_identical_call_warns_and_sixth_ends_run(tmp_path):
     house = House(tmp_path, lambda _: [PEEK, PEEK])
     key = await house.session()
     name, data = await house.run(key)
@@ -33,20 +33,18 @@ async def test_the_third_equal_call_warns_the_model_and_the_sixth_ends_the_run(t
     assert [line["meta"]["ok"] for line in house.results(key).values()] == [True] * 6
     assert house.lines(key)[-2]["content"] == data["text"]
     assert house.ends_on_disk(key) == ["final"]
-    await house.close()
 
 
-async def test_calls_behind_the_one_that_ended_the_run_are_paired_and_not_made(tmp_path):
+async def test_calls_after_the_one_that_ended_the_run_get_results_but_do_not_run(tmp_path):
     house = House(tmp_path, [[PEEK] * 6 + [TOUCH, PEEK]])
     key = await house.session()
     assert (await house.run(key))[1]["text"].startswith("Stopped: ")
     assert (len(house.peek.done), house.touch.done) == (6, [])
     assert house.of("exec.approval_request") == []
     assert [line["content"][:8] for line in house.results(key).values()][-2:] == ["Not done"] * 2
-    await house.close()
 
 
-async def test_a_ping_pong_is_warned_of_and_ended_with_both_named(tmp_path):
+async def test_ping_pong_calls_warn_then_end_run_naming_both(tmp_path):
     house = House(tmp_path, lambda _: [PEEK, Call("break", {"word": "y"})])
     key = await house.session()
     text = (await house.run(key))[1]["text"]
@@ -54,15 +52,13 @@ async def test_a_ping_pong_is_warned_of_and_ended_with_both_named(tmp_path):
     assert "and `break` were called alternately" in text
     assert "in turn with `peek`" in results_sent(house)[5]
     assert len(house.model.requests) == 6
-    await house.close()
 
 
-async def test_a_tool_that_does_not_exist_ends_the_run_whatever_it_is_called_with(tmp_path):
+async def test_repeated_calls_of_unknown_tool_end_run_whatever_the_arguments(tmp_path):
     house = House(tmp_path, lambda request: [Call("peak", {"word": f"{len(request.messages)}"})])
     key = await house.session()
     text = (await house.run(key))[1]["text"]
     assert text.startswith("Stopped: `peak` does not exist, but was called 6 times.")
-    await house.close()
 
 
 class Moving(Peek):
@@ -73,14 +69,13 @@ class Moving(Peek):
         return ToolResult(f"line {len(self.done)}")
 
 
-async def test_equal_calls_with_different_results_go_on_to_the_last_turn(tmp_path):
+async def test_identical_calls_with_different_results_continue_to_last_turn(tmp_path):
     house = House(tmp_path, lambda request: [PEEK] if request.tools else "Done")
     house.peek = Moving()
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "Done"
     assert len(house.peek.done) == 20
     assert WARNING not in "".join(results_sent(house))
-    await house.close()
 
 
 @pytest.mark.parametrize(
@@ -91,7 +86,7 @@ async def test_equal_calls_with_different_results_go_on_to_the_last_turn(tmp_pat
         ("{ warnAt: 5, stopAt: 3 }", 3, 0),
     ],
 )
-async def test_the_thresholds_are_those_of_the_configuration(tmp_path, config, called, warned):
+async def test_thresholds_come_from_configuration(tmp_path, config, called, warned):
     def reply(request):
         return [PEEK] if request.tools else "Done"
 
@@ -101,10 +96,9 @@ async def test_the_thresholds_are_those_of_the_configuration(tmp_path, config, c
     assert (await house.run(key))[0] == "chat.final"
     assert len(house.peek.done) == called
     assert sum(WARNING in line["content"] for line in house.results(key).values()) == warned
-    await house.close()
 
 
-async def test_a_run_that_goes_on_after_a_restart_remembers_what_it_repeated(tmp_path):
+async def test_repetitions_are_remembered_across_restart(tmp_path):
     house = House(tmp_path, [[PEEK] * 4, [TOUCH]])
     key = await house.session()
     run_id = await house.send(key)
@@ -118,10 +112,9 @@ async def test_a_run_that_goes_on_after_a_restart_remembers_what_it_repeated(tmp
     assert name == "chat.final"
     assert "was called 6 times" in data["text"]
     assert len(again.peek.done) == 2
-    await again.close()
 
 
-async def test_what_a_person_newly_says_begins_anew_within_a_run_too():
+async def test_new_user_message_resets_count_within_run():
     guard = LoopGuard(LoopDetectionConfig())
     call, result = ToolCall("", "peek", {}), ToolResult("saw x")
     for said in ("Please", "Once more"):
@@ -133,7 +126,7 @@ async def test_what_a_person_newly_says_begins_anew_within_a_run_too():
         await guard.after_tool(call, result)
 
 
-async def test_a_secret_in_the_arguments_is_not_in_the_reason(tmp_path):
+async def test_end_reason_contains_no_secret_from_arguments(tmp_path):
     secret = "sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
     house = House(tmp_path, lambda _: [Call("peek", {"word": secret})])
     key = await house.session()
@@ -141,4 +134,3 @@ async def test_a_secret_in_the_arguments_is_not_in_the_reason(tmp_path):
     assert text.startswith("Stopped: ")
     assert secret not in text
     assert secret not in house.lines(key)[-2]["content"]
-    await house.close()

@@ -25,7 +25,7 @@ import { Outbox } from './outbox';
 import type { Arrived } from './outbox';
 import { LiveConversation } from './live_conversation';
 import { noteScope } from './run_events';
-import type { Acting } from '../composer/tool_mode';
+import type { Acting } from '../composer/model_choice';
 import { fromEntries } from './transcript';
 import { ViewModel } from '../../shared/view_model';
 
@@ -37,13 +37,27 @@ export interface SessionServices {
   nowMs: () => number;
 }
 
+/** Those of a page. */
+export function pageServices({
+  client,
+  events
+}: Pick<SessionServices, 'client' | 'events'>): SessionServices {
+  return {
+    ...{ client, events, nowMs: () => Date.now() },
+    onFrame: callback => {
+      const frame = requestAnimationFrame(callback);
+      return () => cancelAnimationFrame(frame);
+    }
+  };
+}
+
 /** So frequent that they are shown once per frame. */
 const STREAMED = new Set(['chat.delta', 'chat.thought', 'tool.draft']);
 
 export type ApprovalScope = 'once' | 'session' | 'always';
 
 /** `new`: nothing on the server yet. `failed`: it could not be read, `problem` says why. */
-export type Phase = 'new' | 'loading' | 'ready' | 'failed';
+type Phase = 'new' | 'loading' | 'ready' | 'failed';
 
 export class Session extends ViewModel {
   constructor(
@@ -184,17 +198,17 @@ export class Session extends ViewModel {
   }
 
   /** Sends a message again that the server refused. */
-  resend(message: UserMessage): void {
+  resend = (message: UserMessage): void => {
     this._update(message.key, { delivery: 'waiting', problem: undefined });
     this._outbox.deliver();
-  }
+  };
 
   /** Takes back a message that has not been sent yet. */
-  withdraw(message: UserMessage): void {
+  withdraw = (message: UserMessage): void => {
     if (message.delivery === 'waiting' || message.delivery === 'failed') {
       this._remove(message.key);
     }
-  }
+  };
 
   /** Stops every run of this session; the server reports when each has ended. */
   async abort(): Promise<void> {
@@ -203,18 +217,18 @@ export class Session extends ViewModel {
   }
 
   /** Answers a question from the agent; null declines. */
-  async answer(questionId: string, answer: string | null): Promise<void> {
+  answer = async (questionId: string, answer: string | null): Promise<void> => {
     await this.services.client.request('questions.answer', { questionId, answer });
-  }
+  };
 
-  async approve(approvalId: string, scope: ApprovalScope, version: string): Promise<void> {
+  approve = async (approvalId: string, scope: ApprovalScope, version: string): Promise<void> => {
     await this.services.client.request('exec.approve', { approvalId, scope, version });
     this._live.items = noteScope(this._live.items, approvalId, scope);
-  }
+  };
 
-  async deny(approvalId: string, reason: string): Promise<void> {
+  deny = async (approvalId: string, reason: string): Promise<void> => {
     await this.services.client.request('exec.deny', { approvalId, reason: reason || null });
-  }
+  };
 
   override dispose(): void {
     this._cancelFrame?.();

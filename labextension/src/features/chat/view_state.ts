@@ -1,4 +1,5 @@
 /** What the sidebar shows besides the conversation, so that commands and clicks can both change it. */
+import type { ChatModel } from './chat_model';
 import { ViewModel } from '../../shared/view_model';
 
 /** A feature's panel is its id prefixed with `feature:`. */
@@ -62,4 +63,14 @@ export class ViewState extends ViewModel {
   private _approvalFocusRequest = 0;
   private _panel: Panel = 'conversation';
   private _focusRequest = 0;
+}
+
+/** Opens the conversation at a turn that a search found. */
+export function openTurn(chat: ChatModel, view: ViewState, sessionKey: string, entryId: string): void {
+  const { session } = chat;
+  if (sessionKey === session.key && !session.isRunning) {
+    void session.reload(); // text that has just arrived has no entry id yet
+  }
+  chat.openSession(sessionKey);
+  view.showTurn(entryId);
 }

@@ -13,7 +13,7 @@ import { MemoryFactsView } from './memory_facts_view';
 import { MemoryTextView } from './memory_text_view';
 import { MemoryVersions } from './memory_versions';
 import type { SessionLinkActions } from './session_link';
-import { RefusalNote } from '../../shared/refusal_note';
+import { RefusalNote } from '../../shared/problem_notes';
 import { useUi } from '../../shared/ui_context';
 
 interface MemoryDetailProps extends SessionLinkActions {

@@ -10,6 +10,7 @@ import { IconButton } from '../../shared/icon_button';
 import { MemoryDetail } from './memory_detail';
 import { MemoryList } from './memory_list';
 import { PanelFrame } from '../../shared/panel_frame';
+import { ProblemNote } from '../../shared/problem_notes';
 import { UiProvider, useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 import type { Citation } from '../../shared/citations';
@@ -25,7 +26,7 @@ import { DocumentDetailPart, DocumentListPart, useDocuments } from '../documents
 /** As in panel.css: a panel this narrow shows its list or its detail. */
 const NARROW_PX = 560;
 
-export interface MemoryPanelProps {
+interface MemoryPanelProps {
   files: MemoryFiles;
   search: MemorySearch;
   file: MemoryFile;
@@ -153,16 +154,7 @@ function Panel(props: MemoryPanelProps): JSX.Element {
           />
         </>
       }
-      notice={
-        problem && (
-          <div className="onyx-Problem" role="alert" data-onyx="memory-list-problem">
-            <span>{problem}</span>
-            <button type="button" className="onyx-Link" onClick={again}>
-              {trans.__('Try again')}
-            </button>
-          </div>
-        )
-      }
+      notice={<ProblemNote problem={problem} again={again} hook="memory-list-problem" />}
       list={<ListPart {...props} />}
       detail={<DetailPart {...props} />}
     />

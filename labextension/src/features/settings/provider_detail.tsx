@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { KeyStore, ProviderCard, ProviderTest } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
-import { modelName } from '../composer/model_name';
+import { modelName } from '../composer/model_choice';
 import { stateName, testWords } from './provider_words';
 import { SettingField, lockedText } from './setting_field';
 import type { Settings } from './settings';

@@ -6,7 +6,7 @@ import { useEffect, useState } from 'react';
 import { useSignals } from '../../shared/hooks';
 import { IconButton } from '../../shared/icon_button';
 import { PanelFrame } from '../../shared/panel_frame';
-import { RefusalNote } from '../../shared/refusal_note';
+import { RefusalNote } from '../../shared/problem_notes';
 import { UiProvider } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 import { AddServer } from './add_server';
