@@ -17,12 +17,12 @@ from onyx_jupyter.log_context import log_context
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.runs.modes import RunMode
 from onyx_jupyter.runs.run_builder import RunBuilder
+from onyx_jupyter.runs.run_tree import RunTree
 from onyx_jupyter.runs.services import RunServices
 from onyx_jupyter.runs.session_queue import SessionQueue
 from onyx_jupyter.runs.shielded_write import finish_despite_cancel
 from onyx_jupyter.runs.steering_inbox import SteeringInbox
 from onyx_jupyter.runs.streams import SessionStreams
-from onyx_jupyter.runs.tree import RunTree
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.run_order import messages_of

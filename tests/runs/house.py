@@ -14,7 +14,7 @@ from onyx_jupyter.app.features import FEATURES
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.features.notebooks.review import NotebookPlaces
+from onyx_jupyter.features.notebooks.review_service import NotebookPlaces
 from onyx_jupyter.features.warm_up.feature import WarmUp
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
 from onyx_jupyter.operations.dependencies import Parts
