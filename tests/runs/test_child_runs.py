@@ -193,7 +193,7 @@ async def test_they_spend_from_one_budget(tmp_path: Path) -> None:
     ends = [data["text"] for data in house.of("chat.final")]
     assert len(ends) == 2
     assert all("used 1,100 tokens" in text and "maxTokensPerRun" in text for text in ends), ends
-    assert end["usage"] == {"inputTokens": 300, "outputTokens": 0}  # each says its own
+    assert end["usage"] == {"inputTokens": 300, "outputTokens": 0, "reasoningTokens": 0}  # each says its own
     assert len(house.results(below)) == 2
     await house.close()
 

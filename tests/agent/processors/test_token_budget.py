@@ -14,7 +14,7 @@ async def test_a_spent_budget_ends_the_run_with_its_calls_made_and_names_the_set
     assert name == "chat.final"
     assert "used 1,000 tokens" in data["text"]
     assert "`runtime.maxTokensPerRun`" in data["text"]
-    assert data["usage"] == {"inputTokens": 800, "outputTokens": 200}
+    assert data["usage"] == {"inputTokens": 800, "outputTokens": 200, "reasoningTokens": 0}
     assert len(house.model.requests) == 2
     assert [line["content"] for line in house.results(key).values()] == ["saw x"] * 2
     await house.close()
