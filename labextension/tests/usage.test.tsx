@@ -14,6 +14,9 @@ import { UiProvider } from '../src/shared/ui_context';
 import type { Ui } from '../src/shared/ui_context';
 import { Peer } from './peer';
 
+// JupyterLab's components do not load outside of a browser; of them only an icon is used here.
+vi.mock('@jupyterlab/ui-components', () => ({ closeIcon: { react: () => null } }));
+
 const trans = nullTranslator.load('onyx_jupyter');
 const ui = { trans } as unknown as Ui;
 const info = (values: Partial<UsageInfo> = {}): UsageInfo => ({
