@@ -27,13 +27,13 @@ export function costOfAnswer(usage: UsageInfo, trans: TranslationBundle): string
   return [cost, ...rest].filter(Boolean).join(' + ');
 }
 
-/** The same for a sum of calls. */
+/** The same for a sum of calls, in a column of costs. */
 export function costOfSum(sum: UsageSum, trans: TranslationBundle): string {
   const { costUsd, unpricedCalls, planCalls } = sum;
   const parts = [
     costUsd > 0 && formatDollars(costUsd),
     planCalls > 0 && trans.__('plan'),
-    unpricedCalls > 0 && trans.__('unknown cost')
+    unpricedCalls > 0 && trans.__('unknown')
   ].filter(Boolean);
   return parts.length > 0 ? parts.join(' + ') : trans.__('no cost');
 }
