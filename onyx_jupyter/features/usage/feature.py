@@ -8,7 +8,7 @@ from onyx_jupyter.features.usage.wire import UsageChangedData
 from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Feature
-from onyx_jupyter.operations.keys import CONFIGURED, HOST, MODEL_CALLS, STREAMS
+from onyx_jupyter.operations.keys import MODEL_CALLS, STREAMS
 
 
 def make(parts: Parts) -> Built:
@@ -20,7 +20,7 @@ def make(parts: Parts) -> Built:
 FEATURE = Feature(
     "usage",
     make,
-    requires=(HOST, CONFIGURED, MODEL_CALLS, STREAMS),
+    requires=(MODEL_CALLS, STREAMS),
     operations=OPERATIONS,
     events=(EventType("usage.changed", UsageChangedData),),
 )
