@@ -308,7 +308,7 @@ class House:
     def ends(self, run_id: str) -> list[Event]:
         return [event for event in self.events if event[0] in ENDS and event[1]["runId"] == run_id]
 
-    def names(self, *, without: Sequence[str] = ("session.updated",)) -> list[str]:
+    def names(self, *, without: Sequence[str] = ("session.updated", "usage.changed")) -> list[str]:
         return [name for name, _ in self.events if name not in without]
 
     def of(self, name: str) -> list[dict[str, Any]]:
