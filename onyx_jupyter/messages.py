@@ -122,20 +122,35 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more model calls; `cost_usd` is None if no price is known."""
+    """Tokens of one or more model calls; `cost_usd` is None if no price is known.
+
+    Cached tokens are part of the input, reasoning tokens of the output. `plan`: a subscription paid for some of it.
+    `cost_is_partial`: `cost_usd` leaves out calls without a known price.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int | None = None
     cost_usd: float | None = None
+    reasoning_tokens: int = 0
+    plan: bool | None = None
+    cost_is_partial: bool | None = None
 
     def __add__(self, other: Usage) -> Usage:
+        is_mixed = (self.cost_usd is None) != (other.cost_usd is None) and (self._is_unpriced or other._is_unpriced)
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             _add(self.cached_tokens, other.cached_tokens),
             _add(self.cost_usd, other.cost_usd),
+            self.reasoning_tokens + other.reasoning_tokens,
+            self.plan or other.plan,
+            is_mixed or self.cost_is_partial or other.cost_is_partial or None,
         )
+
+    @property
+    def _is_unpriced(self) -> bool:
+        return self.cost_usd is None and not self.plan and self.input_tokens + self.output_tokens > 0
 
 
 @dataclass(frozen=True, slots=True)

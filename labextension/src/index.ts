@@ -10,6 +10,7 @@ import { renderingPlugin } from './rendering/plugin';
 import { reviewPlugin } from './features/review/plugin';
 import { settingsPlugin } from './features/settings/plugin';
 import { skillsPlugin } from './features/skills/plugin';
+import { usagePlugin } from './features/usage/plugin';
 import { drivePlugin, workspacePlugin } from './features/workspace/plugin';
 
 export default [
@@ -26,6 +27,7 @@ export default [
   settingsPlugin,
   skillsPlugin,
   knowledgePlugin,
-  memoryPlugin
+  memoryPlugin,
+  usagePlugin
 ];
 export * from './tokens';

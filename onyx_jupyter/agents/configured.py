@@ -12,8 +12,10 @@ from pydantic import BaseModel
 
 from onyx_jupyter.agents.allowed_models import AllowedModels, allows_model, allows_provider
 from onyx_jupyter.agents.default_model import NO_MODEL, DefaultModel
+from onyx_jupyter.agents.metered_model import limits_of
 from onyx_jupyter.agents.provider_keys import ProviderKey, provider_keys
 from onyx_jupyter.agents.settings import Settings, load_settings, models_settings
+from onyx_jupyter.clock import Clock, SystemClock
 from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AgentConfig
@@ -29,6 +31,9 @@ from onyx_jupyter.security.credential_store import Credentials, no_credentials
 from onyx_jupyter.security.secret_redactor import SecretRedactor, no_secrets
 from onyx_jupyter.toolsets.access import is_denied, names_in
 from onyx_jupyter.toolsets.tool import Tool
+from onyx_jupyter.usage.budget import BudgetLimits
+from onyx_jupyter.usage.meter import UsageMeter
+from onyx_jupyter.usage.model_call import ModelCall
 
 
 @dataclass
@@ -37,7 +42,8 @@ class Configured:
 
     `more_secrets` returns further secrets to hide (value → kind), `tools` all known tools, `sections` the
     configuration sections of features, and `stored` the stored keys (in a thread); `on_change` is called on every
-    change. Nothing exceeds the `ceiling`. `provider_keys` is the key of each provider that has one.
+    change, `on_call` after every model call. Nothing exceeds the `ceiling`. `provider_keys` is the key of each provider
+    that has one.
     """
 
     home: Home
@@ -51,6 +57,8 @@ class Configured:
     ceiling: Ceiling = field(default_factory=Ceiling)
     sections: Callable[[], Mapping[str, type[BaseModel]]] = dict
     stored: Callable[[], Credentials] = no_credentials
+    clock: Clock = field(default_factory=SystemClock)
+    on_call: Callable[[ModelCall], None] = lambda call: None
     provider_keys: Mapping[str, ProviderKey] = field(default_factory=dict, init=False)
     _settings: Settings | None = field(default=None, init=False)
     _models: AllowedModels | None = field(default=None, init=False)
@@ -59,6 +67,11 @@ class Configured:
     _served: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
     changes: int = field(default=0, init=False)
     """How often the configuration has changed."""
+    meter: UsageMeter = field(init=False)
+    """Counts the model calls, and keeps them within the budget."""
+
+    def __post_init__(self) -> None:
+        self.meter = UsageMeter(self.home.usage, self.clock, self._budget, self.on_call)
 
     async def read(self) -> None:
         """Rereads the file, and creates each agent's workspace. Raises: StorageError."""
@@ -91,7 +104,7 @@ class Configured:
         models = self.open_models(
             replace(self.models_settings(), local_folders=folders, local_saved_in=self.home.cache)
         )
-        self._models = AllowedModels(models, settings.config, self.ceiling, self._default.missing)
+        self._models = AllowedModels(models, settings.config, self.ceiling, self._default.missing, self.meter)
 
     async def close(self) -> None:
         """Ends every model's process and connection."""
@@ -163,3 +176,6 @@ class Configured:
             return self.models.open(model_id).light
         except OnyxError:
             return False  # a request to it will report why it is unavailable
+
+    def _budget(self) -> BudgetLimits:
+        return limits_of(self.settings.config.security.budget)

@@ -27,6 +27,7 @@ from onyx_jupyter.operations.keys import (
     HOST,
     INDEX_PROCESS,
     JOURNAL,
+    MODEL_CALLS,
     OPENED_SESSION,
     SESSIONS,
     STREAMS,
@@ -43,6 +44,7 @@ from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.skills.skill import Listed
 from onyx_jupyter.toolsets.toolset import Toolset
+from onyx_jupyter.usage.model_call import ModelCall
 
 
 def make(parts: Parts) -> Built:
@@ -58,6 +60,7 @@ def make(parts: Parts) -> Built:
 
     toolsets = AgentToolsets(all_toolsets, ToolFiles(files_of_tools).toolsets)
     credentials = CredentialStore(host.home.credentials_file, MasterKeys(host.home.credentials_key_file))
+    called = Signal[ModelCall]()
     configured = Configured(
         host.home,
         host.server_root,
@@ -70,6 +73,8 @@ def make(parts: Parts) -> Built:
         host.ceiling,
         contributions.settings,
         credentials.read,
+        host.clock,
+        called.notify,
     )
     streams = SessionStreams(configured.redact_data)
     sessions = SessionStore(host.home.sessions, host.clock, host.ids, lambda: configured.secrets)
@@ -98,6 +103,7 @@ def make(parts: Parts) -> Built:
         {
             CONFIGURED: configured,
             CREDENTIALS: credentials,
+            MODEL_CALLS: called,
             STREAMS: streams,
             SESSIONS: sessions,
             OPENED_SESSION: Signal[str](),
@@ -136,6 +142,7 @@ FOUNDATION = Feature(
     provides=(
         CONFIGURED,
         CREDENTIALS,
+        MODEL_CALLS,
         STREAMS,
         SESSIONS,
         OPENED_SESSION,

@@ -7,8 +7,8 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
 from onyx_jupyter.cell_mode.fixes.imports import parsed
+from onyx_jupyter.cell_mode.notebook_facts import PYTHON, NotebookFacts
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, wants_plot
 from onyx_jupyter.protocols import CellDraft, ModelEvent, TextDelta, TextWasThinking
 

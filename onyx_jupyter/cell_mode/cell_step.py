@@ -20,11 +20,11 @@ from onyx_jupyter.cell_mode.answers.output_text import (
 )
 from onyx_jupyter.cell_mode.cell_source import cell_of, drafted, has_whole_block, is_code, opening_lines, problem_in
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for, missing_modules
-from onyx_jupyter.cell_mode.facts import PYTHON, CellFact, NotebookFacts
 from onyx_jupyter.cell_mode.fixes.automatic_fixes import fix_cell
 from onyx_jupyter.cell_mode.fixes.finished_cell import finished
 from onyx_jupyter.cell_mode.fixes.imports import uses_module
 from onyx_jupyter.cell_mode.made_up_data import fabricates_data, mentions_table, only_claims
+from onyx_jupyter.cell_mode.notebook_facts import PYTHON, CellFact, NotebookFacts
 from onyx_jupyter.cell_mode.plots import draws, wants_plot
 from onyx_jupyter.cell_mode.small_model import BOLD, CALM, HOT, Events, Inner
 from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Step, Turn

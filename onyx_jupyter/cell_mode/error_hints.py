@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 
 _ERROR_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit|Iteration)\b(?::.*)?$", re.MULTILINE)
 _MAX_CHARS = 400

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterable
 
-from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.fixes.imports import parsed, used_names
 from onyx_jupyter.cell_mode.named_columns import named_columns
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 
 _WANTS_NEW = re.compile(
     r"\b(?:new|creat\w*|mak(?:e|es|ing)|generat\w*|simulat\w*|replac\w*|overwrit\w*|reset\w*|random\w*|example|"

@@ -7,8 +7,8 @@ from contextlib import aclosing
 from typing import Protocol
 
 from onyx_jupyter.cell_mode import prompts
-from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.kind_of_request import kind_of
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 from onyx_jupyter.cell_mode.small_model import Inner
 from onyx_jupyter.cell_mode.step_choice import Step
 from onyx_jupyter.cell_mode.turn import Turn, is_final_answer_request, turn_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
-from onyx_jupyter.cell_mode.facts import Column, Frame
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _WORD = re.compile(r"\w+")

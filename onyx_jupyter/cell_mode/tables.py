@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from onyx_jupyter.cell_mode.facts import Column, Frame
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame
 from onyx_jupyter.storage.delimited_columns import DelimitedColumn, DelimitedColumns, delimited_columns
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt")

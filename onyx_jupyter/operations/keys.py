@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.sessions.entry import Entry
     from onyx_jupyter.sessions.store import SessionStore
     from onyx_jupyter.sessions.transcript import SessionTranscript
+    from onyx_jupyter.usage.model_call import ModelCall
 
 # Provided from outside of the features.
 HOST: Key[Host] = Key("the server")
@@ -47,6 +48,7 @@ HEALTH: Key[Callable[[], Awaitable[dict[str, Any]]]] = Key("health")
 
 CONFIGURED: Key[Configured] = Key("configuration")
 CREDENTIALS: Key[CredentialStore] = Key("stored credentials")
+MODEL_CALLS: Key[Signal[ModelCall]] = Key("model calls")
 STREAMS: Key[SessionStreams] = Key("event streams")
 AUDIT_LOG: Key[AuditLog] = Key("audit log")
 AUDIT: Key[AuditTrail] = Key("audit trail")

@@ -36,11 +36,11 @@ from onyx_jupyter.protocols import (
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.runs.event_replay import earlier_events
 from onyx_jupyter.runs.modes import RunTools
-from onyx_jupyter.runs.prompt import RunPrompt
+from onyx_jupyter.runs.run_prompt import RunPrompt
+from onyx_jupyter.runs.run_tree import RunNode
 from onyx_jupyter.runs.services import RunServices
 from onyx_jupyter.runs.steering_inbox import SteeringInbox
 from onyx_jupyter.runs.streams import SessionStreams
-from onyx_jupyter.runs.tree import RunNode
 from onyx_jupyter.sessions.attachments import notebook_in_front
 from onyx_jupyter.sessions.conversation import chosen_tool_mode, summarise
 from onyx_jupyter.sessions.entry import Entry

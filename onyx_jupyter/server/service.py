@@ -16,7 +16,7 @@ from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.features.memory.memories import MEMORIES
-from onyx_jupyter.features.notebooks.review import NOTEBOOK_REVIEW
+from onyx_jupyter.features.notebooks.review_service import NOTEBOOK_REVIEW
 from onyx_jupyter.features.skills.library import PROJECT_FOLDER
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms

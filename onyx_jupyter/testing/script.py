@@ -67,11 +67,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The usage to report; without it both fakes count words."""
+    """The usage to report; without it both fakes count words. Only the scripted model knows a cost."""
 
     input_tokens: int
     output_tokens: int
     cached_tokens: int | None = None
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class ScriptedModel:
                     case Call():
                         calls.append(_tool_call(step, len(calls)))
                     case Tokens():
-                        usage = Usage(step.input_tokens, step.output_tokens, step.cached_tokens)
+                        usage = Usage(step.input_tokens, step.output_tokens, step.cached_tokens, step.cost_usd)
                     case Progress():
                         yield ModelProgress(step.message)
                     case Finish():

@@ -1,5 +1,6 @@
 """A conversation longer than the model's window: summed up, cut, said so, and never lost from the transcript."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -100,6 +101,12 @@ async def test_summary_cost_counts_towards_run(tmp_path):
     _, data = await house.run(key, "and now")
     assert len(side_requests(house)) == 1
     assert (data["usage"]["inputTokens"], data["usage"]["outputTokens"]) == (5010, 301)
+    (ledger,) = house.home.usage.glob("*.jsonl")
+    calls = [json.loads(line) for line in ledger.read_text().splitlines()]
+    assert [(call["role"], call["run"]) for call in calls][-2:] == [
+        ("compaction", data["runId"]),
+        ("default", data["runId"]),
+    ]
 
 
 async def test_summary_still_replaces_older_part_after_restart(tmp_path):

@@ -44,7 +44,11 @@ async def test_thoughts_are_separated_and_stored_with_duration(tmp_path):
     clock.advance(8.04)
     held.released.set()
     name, data = await house.end(run_id)
-    assert (name, data["text"], data["usage"]) == ("chat.final", "It is 4.", {"inputTokens": 10, "outputTokens": 30})
+    assert (name, data["text"], data["usage"]) == (
+        "chat.final",
+        "It is 4.",
+        {"inputTokens": 10, "outputTokens": 30, "reasoningTokens": 0},
+    )
     assert house.names() == ["chat.started", *["chat.thought"] * 3, "chat.delta", "chat.final"]
     assert set(house.of("chat.thought")[0]) == {"runId", "seq", "text"}
     assert [data.get("seconds") for data in house.of("chat.thought")] == [None, None, 8.0]

@@ -3,8 +3,8 @@
 import pytest
 
 from onyx_jupyter.cell_mode.action_requests import action_request
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, names_data
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts, SkillFact
 
 TABLE = Frame("df", (Column("fee", "float64"), Column("stay", "object")), 1200, "", "fees.csv")
 SKILLS = (SkillFact("weekly-report", "Sums up a week.", "skill_weekly_report"), SkillFact("tidy", "Tidies a notebook."))

@@ -8,7 +8,7 @@ import pytest
 
 from onyx_jupyter.cell_mode.action_requests import ActionRequest
 from onyx_jupyter.cell_mode.actions import call_of, grammar, pattern_of
-from onyx_jupyter.cell_mode.facts import NotebookFacts, SkillFact
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts, SkillFact
 from onyx_jupyter.messages import ToolCall, ToolDefinition
 from tests.cell_mode.test_model import FACTS, READS, Scripted, asked, step
 

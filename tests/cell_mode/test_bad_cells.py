@@ -7,7 +7,7 @@ import pytest
 
 from onyx_jupyter.cell_mode.answers.output_text import quoted
 from onyx_jupyter.cell_mode.cell_source import problem_in
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelRequest, TextDelta

@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.cell_mode.cell_step import cell_to_change
-from onyx_jupyter.cell_mode.facts import CellFact, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, NotebookFacts
 from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 
 FACTS = NotebookFacts(

@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for, missing_modules
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 
 FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", (Column("fee", "float64"), Column("contract", "object"))),))
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 
 CUSTOMERS = Frame("customers", tuple(Column(name, "float64") for name in ("contract", "monthly_fee", "churned")), 1200)
 FACTS = NotebookFacts("welcome.ipynb", frames=(CUSTOMERS,))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.made_up_data import fabricates_data, only_claims
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 
 MADE = """
 import numpy as np

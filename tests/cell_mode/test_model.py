@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.model import CellModel
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.messages import Message, ToolCall, ToolDefinition, Usage
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelRequest, TextDelta
 

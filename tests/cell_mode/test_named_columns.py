@@ -2,8 +2,8 @@
 
 import pytest
 
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.named_columns import named_columns
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.notebook_text import for_code
 
 NAMES = ("TOTUSJH", "TOTUSJZ", "avg. wait time", "num. agents talking", "MedianHouseValue", "Fare", "X", "contract")

@@ -1,6 +1,6 @@
 """What a model is told of a notebook: the table that is meant, and no code that it would only copy."""
 
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.notebook_text import for_code, for_words
 from onyx_jupyter.cell_mode.prompts import before_cell
 from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.messages import Message
 from tests.cell_mode.test_model import INSERTED, Scripted, asked, insert, step
 

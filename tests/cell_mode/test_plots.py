@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.cell_mode.cell_source import opening_lines
-from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, draw_on_current_figure, draws
 from onyx_jupyter.cell_mode.prompts import write_cell
 from onyx_jupyter.cell_mode.turn import Turn

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from onyx_jupyter.cell_mode import prompts
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.model import CellModel, known_prefixes
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelRequest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.recipes import recipes_for
 
 FACTS = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("fee", "float64"),)),))

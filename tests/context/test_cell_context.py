@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.agent.prompt_sections import SkillLine
-from onyx_jupyter.cell_mode.facts import SkillFact
+from onyx_jupyter.cell_mode.notebook_facts import SkillFact
 from onyx_jupyter.context.cell_context import CellContext, skill_facts
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.features.skills.skill_service import OfferedSkills

@@ -11,9 +11,9 @@ import pytest
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, StorageError
 from onyx_jupyter.events import ApprovalRequested
+from onyx_jupyter.human_requests.approval_policy import Ceiling, Policy, PolicyDecision, no_ceiling
 from onyx_jupyter.human_requests.broker import ApprovalBroker, Reach, Resolution
 from onyx_jupyter.human_requests.grants import GrantStore
-from onyx_jupyter.human_requests.policy import Ceiling, Policy, PolicyDecision, no_ceiling
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, ExactScope, ToolPreview
 from onyx_jupyter.testing.fake_clock import FakeClock

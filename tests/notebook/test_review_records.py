@@ -10,8 +10,8 @@ from onyx_jupyter.errors import NotebookError, StorageError
 from onyx_jupyter.notebook.cells import cell_views
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.recording import RetentionLimits
-from onyx_jupyter.notebook.review.revert_plan import plan
 from onyx_jupyter.notebook.review.reviewed_cells import run_changes
+from onyx_jupyter.notebook.review.undo_plan import plan
 from onyx_jupyter.protocols import After, DeleteCell, EditCell, InsertCell
 from tests.notebook.desk import RUN, SESSION, A, B, Desk, picture, undone
 from tests.notebook.shelf import code

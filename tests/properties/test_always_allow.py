@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onyx_jupyter.clock import IdSource
+from onyx_jupyter.human_requests.approval_policy import Policy
 from onyx_jupyter.human_requests.approval_scope import scope_of
 from onyx_jupyter.human_requests.grants import GrantStore
-from onyx_jupyter.human_requests.policy import Policy
 from onyx_jupyter.human_requests.shell_command import InexactCommand, split
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ExactScope, ToolPreview

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.agent.loop_detector import LoopDetector
+from onyx_jupyter.agent.repetition_detector import LoopDetector
 from onyx_jupyter.messages import ToolCall, ToolResult
 
 WINDOW, STOP_AT = 30, 6

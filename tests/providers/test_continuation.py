@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.model import CellModel
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 from onyx_jupyter.messages import Message, ToolCall, ToolDefinition
 from onyx_jupyter.protocols import Guidance, ModelRequest
 from onyx_jupyter.providers.continuation import Continuation

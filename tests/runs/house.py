@@ -14,7 +14,7 @@ from onyx_jupyter.app.features import FEATURES
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.features.notebooks.review import NotebookPlaces
+from onyx_jupyter.features.notebooks.review_service import NotebookPlaces
 from onyx_jupyter.features.warm_up.feature import WarmUp
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
 from onyx_jupyter.operations.dependencies import Parts
@@ -308,7 +308,7 @@ class House:
     def ends(self, run_id: str) -> list[Event]:
         return [event for event in self.events if event[0] in ENDS and event[1]["runId"] == run_id]
 
-    def names(self, *, without: Sequence[str] = ("session.updated",)) -> list[str]:
+    def names(self, *, without: Sequence[str] = ("session.updated", "usage.changed")) -> list[str]:
         return [name for name, _ in self.events if name not in without]
 
     def of(self, name: str) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from onyx_jupyter.features.memory.consolidation_scheduler import CONSOLIDATION, 
 from onyx_jupyter.features.memory.memories import MEMORIES, Memories
 from onyx_jupyter.features.memory.notes import MEMORY_NOTES, MemoryNotes
 from onyx_jupyter.features.models.feature import offered_models
-from onyx_jupyter.features.notebooks.review import NOTEBOOK_REVIEW, NotebookReview
+from onyx_jupyter.features.notebooks.review_service import NOTEBOOK_REVIEW, NotebookReview
 from onyx_jupyter.features.project.files import PROJECT_FILES, ProjectFiles
 from onyx_jupyter.features.sessions.conversations import CONVERSATIONS, Conversations
 from onyx_jupyter.features.sessions.search import SESSION_SEARCH, SessionSearch

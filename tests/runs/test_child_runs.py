@@ -1,5 +1,6 @@
 """A run that another one starts and waits for: they share a budget, an end, a mode, and the person who is asked."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -187,8 +188,14 @@ async def test_runs_share_one_budget(tmp_path: Path) -> None:
     ends = [data["text"] for data in house.of("chat.final")]
     assert len(ends) == 2
     assert all("used 1,100 tokens" in text and "maxTokensPerRun" in text for text in ends), ends
-    assert end["usage"] == {"inputTokens": 300, "outputTokens": 0}  # each says its own
+    assert end["usage"] == {"inputTokens": 300, "outputTokens": 0, "reasoningTokens": 0}  # each says its own
     assert len(house.results(below)) == 2
+    (ledger,) = house.home.usage.glob("*.jsonl")
+    calls = [json.loads(line) for line in ledger.read_text().splitlines()]
+    assert {call["role"] for call in calls} == {"default", "subagent"}
+    assert {call["session"] for call in calls} == {above}, (
+        "a child's calls count in the conversation that a person sees"
+    )
 
 
 async def test_child_mode_is_never_less_strict_than_parent(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterator
 
 from onyx_jupyter.cell_mode.error_hints import accessor_of, error_of, missing_modules
-from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.fixes.imports import is_of_scipy, parsed, without_unused_imports
 from onyx_jupyter.cell_mode.fixes.plots_of_groups import by_groups
 from onyx_jupyter.cell_mode.fixes.source_edits import rewritten, text_of, without_argument
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 
 _NO_KEY = re.compile(r"^KeyError: '(?P<name>[^']+)'$|\"\['(?P<list>[^']+)'\] not in index\"")
 _NO_ATTRIBUTE = re.compile(r"^AttributeError: 'Series' object has no attribute '(?P<name>\w+)'")

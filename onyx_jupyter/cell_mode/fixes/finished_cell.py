@@ -6,11 +6,11 @@ import ast
 import posixpath
 import re
 
-from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.fixes.imports import missing_imports, parsed, without_unused_imports
 from onyx_jupyter.cell_mode.fixes.names import with_exact_columns, with_values, without_signs
 from onyx_jupyter.cell_mode.fixes.plots_of_groups import of_each_group
 from onyx_jupyter.cell_mode.fixes.source_edits import rewritten, text_of
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 from onyx_jupyter.cell_mode.plots import draw_on_current_figure
 from onyx_jupyter.cell_mode.turn import Turn
 

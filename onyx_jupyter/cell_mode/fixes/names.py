@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Set
 
 from onyx_jupyter.cell_mode.cell_source import problem_in
-from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.fixes.imports import bound_names, parsed
 from onyx_jupyter.cell_mode.fixes.source_edits import rewritten, text_of
 from onyx_jupyter.cell_mode.named_columns import plain_name
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 
 _SIGNED = r"[@$](?P<name>[A-Za-z_]\w*)(?:\[\w*\])?"
 _ANY = re.compile(_SIGNED)

@@ -17,9 +17,9 @@ from onyx_jupyter.features.approvals.wire import (
     GrantsRevokeParams,
     GrantsUpdatedData,
 )
+from onyx_jupyter.human_requests.approval_policy import Policy
 from onyx_jupyter.human_requests.broker import ApprovalBroker
 from onyx_jupyter.human_requests.grants import GrantStore
-from onyx_jupyter.human_requests.policy import Policy
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.event_type import EventType

@@ -26,6 +26,7 @@ from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.sessions.unconsolidated import unconsolidated
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.usage.call_context import model_calls
 
 CONSOLIDATION: Key[ConsolidationScheduler] = Key("consolidation")
 log = logging.getLogger(__name__)
@@ -151,7 +152,7 @@ class ConsolidationScheduler:
 
     async def _one(self, key: str) -> None:
         watched = self._watched[key]
-        with log_context(session=key, operation="consolidate"):
+        with log_context(session=key, operation="consolidate"), model_calls("consolidation", session_key=key):
             try:
                 if not self._locked():
                     watched.not_before = self._clock.monotonic() + OTHER_SERVER_S

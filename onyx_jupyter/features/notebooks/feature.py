@@ -17,7 +17,7 @@ from onyx_jupyter.features.notebooks.read_tools import (
     notebook_outline_tool,
     notebook_read_tool,
 )
-from onyx_jupyter.features.notebooks.review import NOTEBOOK_REVIEW, NotebookReview
+from onyx_jupyter.features.notebooks.review_service import NOTEBOOK_REVIEW, NotebookReview
 from onyx_jupyter.features.notebooks.run_tools import (
     notebook_restart_kernel_tool,
     notebook_run_all_tool,

@@ -6,7 +6,7 @@ from typing import Any
 
 from onyx_jupyter.errors import InvalidRequest, NotebookError
 from onyx_jupyter.events import camel_data
-from onyx_jupyter.features.notebooks.review import NOTEBOOK_REVIEW
+from onyx_jupyter.features.notebooks.review_service import NOTEBOOK_REVIEW
 from onyx_jupyter.features.notebooks.wire import (
     CellMark,
     CellText,

@@ -17,6 +17,7 @@ from onyx_jupyter.providers.connection_check import check_connection
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL, provider_title
 from onyx_jupyter.providers.served_models import ServedModels, local_servers, served_models
 from onyx_jupyter.security.credential_store import CredentialStore
+from onyx_jupyter.usage.call_context import model_calls
 
 UPDATED = "providers.updated"
 
@@ -51,7 +52,8 @@ class Providers:
             raise InvalidRequest(f"`model`: {model_id} is not a model of {provider_title(name)}.", field="model")
         self._forget_old()
         try:
-            check = await check_connection(self._configured.models.open(model_id))
+            with model_calls("test"):
+                check = await check_connection(self._configured.models.open(model_id))
         except ModelError as error:
             self._answered[name] = error
             self._changed()

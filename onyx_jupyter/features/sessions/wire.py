@@ -71,10 +71,18 @@ class Entry(BaseModel):
 
 
 class UsageInfo(Wire):
+    """`cost_usd` is null if no price is known; `plan`: a subscription paid for some of it.
+
+    `cost_is_partial`: the cost leaves out calls without a known price.
+    """
+
     input_tokens: int
     output_tokens: int
     cached_tokens: int | None = None
     cost_usd: float | None = None
+    reasoning_tokens: int = 0
+    plan: bool | None = None
+    cost_is_partial: bool | None = None
 
 
 class SessionsCreateParams(Wire):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.fixes.automatic_fixes import fix_cell
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 
 COLUMNS = ("JAMES LOGAN", "avg. wait time", "fee_2007", "fee_2008")
 FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", tuple(Column(name, "object") for name in COLUMNS)),))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.fixes.finished_cell import counted, without_needless_loads
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 
 IN_KERNEL = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("fee", "float64"),)),), files=("fees.csv",))
 HOW_MANY = "How many penguins were measured in 2007?"

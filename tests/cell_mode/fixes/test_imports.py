@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.fixes.automatic_fixes import fix_cell
 from onyx_jupyter.cell_mode.fixes.imports import bound_names, missing_imports, uses_module, without_unused_imports
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 
 DRAWN = "df['fee'].plot.hist()"
 

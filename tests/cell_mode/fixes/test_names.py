@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onyx_jupyter.cell_mode.cell_source import problem_in
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.fixes.imports import parsed
 from onyx_jupyter.cell_mode.fixes.names import with_exact_columns, with_values, without_signs
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 
 NAMES = ("avg. wait time", "Größe (cm)", "No. of deaths_max", "a b", "A_B", "it's")
 FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", tuple(Column(name, "float64") for name in NAMES)),))

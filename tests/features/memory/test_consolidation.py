@@ -104,6 +104,9 @@ async def test_statement_is_remembered_announced_and_undone(tmp_path):
     assert "m1, Facts] Works at Acme" in writer.asked[0]
     (plan,) = lines_of_kind(one, key, "consolidation")
     assert plan["usage"]["inputTokens"] == 900
+    (ledger,) = one.home.usage.glob("*.jsonl")
+    calls = [json.loads(line) for line in ledger.read_text().splitlines()]
+    assert [(call["inputTokens"], call["session"]) for call in calls if call["role"] == "consolidation"] == [(900, key)]
     assert audited(one, "consolidated")[0]["by"] == "consolidation"
     answer = await one.onyx.memory_notes.undo(key, note["data"]["id"], "ada")
     assert answer.ok

@@ -9,7 +9,7 @@ import pytest
 
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.features.notebooks.edit_tools import notebook_edit_cell_tool, notebook_insert_cell_tool
-from onyx_jupyter.features.notebooks.review import DAY_S, NotebookPlaces
+from onyx_jupyter.features.notebooks.review_service import DAY_S, NotebookPlaces
 from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call

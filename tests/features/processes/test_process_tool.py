@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.agent.processor import RunSoFar
-from onyx_jupyter.agent.processors.loop_guard import LoopGuard
+from onyx_jupyter.agent.processors.repetition_guard import LoopGuard
 from onyx_jupyter.config.schema import LoopDetectionConfig
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.features.processes.exec_tool import make_exec_tool

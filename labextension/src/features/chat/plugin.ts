@@ -312,7 +312,7 @@ function addPanelCommand(
   view: ViewState,
   activate: () => void
 ): string {
-  const id = `onyx:panel-${panel.id}`;
+  const id = panel.command ?? `onyx:panel-${panel.id}`;
   app.commands.addCommand(id, {
     label: commandLabel(panel.label, trans),
     execute: () => {

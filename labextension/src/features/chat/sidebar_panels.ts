@@ -4,10 +4,14 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import type { ReactElement } from 'react';
 import { ViewModel } from '../../shared/view_model';
 
-/** `label` appears in the sidebar's menu and in the palette; `close` brings the conversation back. */
+/**
+ * `label` appears in the sidebar's menu and in the palette; `close` brings the conversation back. The command
+ * that opens it is `command`, by default `onyx:panel-<id>`.
+ */
 export interface SidebarPanel {
   readonly id: string;
   readonly label: string;
+  readonly command?: string;
   readonly render: (close: () => void) => ReactElement;
 }
 

@@ -3,12 +3,12 @@
 from itertools import pairwise
 from pathlib import Path
 
-from onyx_jupyter.agent.prompt import SECTIONS, build_light_prompt, build_prompt, build_tiny_prompt
 from onyx_jupyter.agent.prompt_sections import ProjectText, PromptFacts, SkillLine
+from onyx_jupyter.agent.system_prompt import SECTIONS, build_light_prompt, build_prompt, build_tiny_prompt
 from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.protocols import KnownFact
-from onyx_jupyter.runs.prompt import OVER_CAP
+from onyx_jupyter.runs.run_prompt import OVER_CAP
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.registry import ToolRegistry

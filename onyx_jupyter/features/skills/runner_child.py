@@ -24,7 +24,7 @@ GRACE_S = 0.5
 AFTER_TIMEOUT_S = 30.0
 LINE_BYTES = 4_000_000
 STDERR_CHARS = 2000
-_PROCESS = "onyx_jupyter.features.skills.process"
+_PROCESS = "onyx_jupyter.features.skills.runner_process"
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from onyx_jupyter.agent.prompt import build_light_prompt, build_prompt, build_tiny_prompt
 from onyx_jupyter.agent.prompt_sections import ProjectText, PromptFacts, SkillLine
+from onyx_jupyter.agent.system_prompt import build_light_prompt, build_prompt, build_tiny_prompt
 from onyx_jupyter.agents.agents import AgentParts
 from onyx_jupyter.memory.bootstrap import MAX_BOOTSTRAP_CHARS, MAX_BOOTSTRAP_FILE_CHARS, within_cap
 from onyx_jupyter.memory.fact_store import CONTEXT_TOKENS, FactStore

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from onyx_jupyter.agent.loop_detector import LoopDetector, Repetition
 from onyx_jupyter.agent.processor import Halt, Processor, RunSoFar
+from onyx_jupyter.agent.repetition_detector import LoopDetector, Repetition
 from onyx_jupyter.config.schema import LoopDetectionConfig
 from onyx_jupyter.errors import InvalidArguments
 from onyx_jupyter.messages import ToolCall, ToolResult

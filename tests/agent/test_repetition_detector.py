@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.agent.loop_detector import LoopDetector, without_volatile
+from onyx_jupyter.agent.repetition_detector import LoopDetector, without_volatile
 from onyx_jupyter.messages import Attachment, ToolCall, ToolResult
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.agent.processor import Halt
-from onyx_jupyter.agent.processors.loop_guard import LoopGuard
+from onyx_jupyter.agent.processors.repetition_guard import LoopGuard
 from onyx_jupyter.config.schema import LoopDetectionConfig
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import ModelRequest
