@@ -1,0 +1,251 @@
+import { act } from 'react';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { AddServer } from '../src/features/settings/add_server';
+import { ModelRoles } from '../src/features/settings/model_roles';
+import { ProviderDetail } from '../src/features/settings/provider_detail';
+import { ProviderList } from '../src/features/settings/provider_list';
+import { testWords } from '../src/features/settings/provider_words';
+import { Providers } from '../src/features/settings/providers';
+import { Settings } from '../src/features/settings/settings';
+import type { ProviderCard, SettingsInfo } from '../src/protocol/wire';
+import { all, click, drawAnew, host, part, render, trans } from './drawing';
+import { Peer, Refusal } from './peer';
+
+drawAnew();
+
+const card = (more: Partial<ProviderCard> = {}): ProviderCard => ({
+  name: 'openai',
+  title: 'OpenAI',
+  state: 'not_configured',
+  needsKey: true,
+  ownServer: false,
+  keyVariables: ['OPENAI_API_KEY'],
+  models: [],
+  ...more
+});
+const INFO: SettingsInfo = {
+  file: '/home/me/.config/onyx/onyx.json',
+  version: 'v1',
+  values: [
+    { key: 'runtime.defaultModel', value: 'openai/big' },
+    { key: 'runtime.consolidationModel', value: null, lockedBy: 'ONYX_RUNTIME__CONSOLIDATIONMODEL' },
+    { key: 'security.budget.dayUsd', value: 5 }
+  ],
+  problems: []
+};
+
+let peer: Peer;
+let providers: Providers;
+let settings: Settings;
+
+beforeEach(async () => {
+  peer = new Peer();
+  peer.results = {
+    'providers.list': { providers: [card()], keyStore: {} },
+    'settings.get': INFO
+  };
+  peer.connect();
+  providers = new Providers(peer.client);
+  settings = new Settings(peer.client);
+  await providers.open();
+  await settings.open();
+});
+afterEach(() => {
+  providers.dispose();
+  settings.dispose();
+  peer.client.dispose();
+});
+
+const acts = {
+  setKey: vi.fn(),
+  removeKey: vi.fn(),
+  runTest: vi.fn(),
+  useModel: vi.fn(),
+  makeStandard: vi.fn()
+};
+const detail = (one: ProviderCard, more: Partial<React.ComponentProps<typeof ProviderDetail>> = {}) =>
+  render(
+    <ProviderDetail
+      card={one}
+      keyStore={{}}
+      settings={settings}
+      test={null}
+      online
+      standard={null}
+      back={() => undefined}
+      {...acts}
+      {...more}
+    />
+  );
+const type = (name: string, text: string) =>
+  act(async () => {
+    const input = part<HTMLInputElement>(name)!;
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')!.set!.call(input, text);
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+
+describe('the list of providers', () => {
+  it('shows those in use first, each with its state and where its key comes from', async () => {
+    const cards = [
+      card(),
+      card({ name: 'ollama', title: 'Ollama', needsKey: false, ownServer: true }),
+      card({ name: 'mistral', title: 'Mistral', state: 'connected', key: 'store' }),
+      card({ name: 'groq', title: 'Groq', state: 'failing', key: 'environment', variable: 'GROQ_API_KEY' })
+    ];
+    await render(<ProviderList cards={cards} selected="mistral" select={() => undefined} />);
+    expect([...host.querySelectorAll('h3')].map(one => one.textContent)).toEqual([
+      'Set up',
+      'On this machine',
+      'Not set up'
+    ]);
+    expect(all('provider').map(one => one.textContent)).toEqual([
+      'Mistralconnectedstored key',
+      'Groqfailingkey from GROQ_API_KEY',
+      'Ollamanot running',
+      'OpenAI'
+    ]);
+    await type('provider-search', 'olla');
+    expect(all('provider')).toHaveLength(1);
+    await type('provider-search', 'nobody');
+    expect(host.textContent).toContain('Nothing found.');
+  });
+});
+
+describe('a key', () => {
+  it('is sent once and shown never again', async () => {
+    acts.setKey.mockResolvedValue(true);
+    await detail(card());
+    expect(part('key-save')!.disabled).toBe(true);
+    await type('key-input', 'sk-123');
+    await click('key-save');
+    expect(acts.setKey).toHaveBeenCalledWith('sk-123');
+    expect(part<HTMLInputElement>('key-input')!.value).toBe('');
+    expect(part<HTMLInputElement>('key-input')!.type).toBe('password');
+  });
+
+  it('stays typed if it was not stored', async () => {
+    acts.setKey.mockResolvedValue(false);
+    await detail(card());
+    await type('key-input', 'sk-123');
+    await click('key-save');
+    expect(part<HTMLInputElement>('key-input')!.value).toBe('sk-123');
+  });
+
+  it('from the environment is locked, with the name of its variable', async () => {
+    await detail(card({ state: 'ready', key: 'environment', variable: 'OPENAI_API_KEY' }));
+    expect(part('key-locked')!.textContent).toContain('OPENAI_API_KEY');
+    expect(part('key-input')).toBeNull();
+  });
+
+  it('in the file is warned of, and a stored one can be removed', async () => {
+    await detail(card({ state: 'ready', key: 'file' }));
+    expect(part('key-in-file')).not.toBeNull();
+    expect(part('key-remove')).toBeNull();
+    await detail(card({ state: 'ready', key: 'store' }));
+    await click('key-remove');
+    expect(acts.removeKey).toHaveBeenCalledOnce();
+  });
+
+  it('is stored and removed by the server, which is asked for the new state', async () => {
+    peer.results['credentials.set'] = { ok: true };
+    expect(await providers.setKey('openai', 'sk-123')).toBe(true);
+    expect(peer.askedFor('credentials.set')).toEqual([{ name: 'openai', secret: 'sk-123' }]);
+    expect(peer.askedFor('providers.list')).toHaveLength(2);
+    peer.results['credentials.set'] = new Refusal(-32000, 'The disk is full.');
+    expect(await providers.setKey('openai', 'sk-123')).toBe(false);
+    expect(providers.refusal).toBe('The disk is full.');
+  });
+});
+
+describe('a connection', () => {
+  it('cannot be tested before there is a key, and then with one of its models', async () => {
+    await detail(card());
+    expect(part('test-connection')!.disabled).toBe(true);
+    await detail(card({ state: 'ready', key: 'store', models: ['openai/a', 'openai/b'] }));
+    await click('test-connection');
+    expect(acts.runTest).toHaveBeenCalledWith(null);
+  });
+
+  it('says what it took, or why it failed', () => {
+    const good = { ok: true, model: 'openai/a', totalMs: 1234, inputTokens: 20, outputTokens: 3 };
+    expect(testWords({ ...good, costUsd: 0.00012 }, trans)).toBe(
+      'openai/a answered in 1.2 s: 20 tokens in, 3 out, $0.00012.'
+    );
+    expect(testWords(good, trans)).toContain('cost unknown');
+    expect(testWords({ ok: false, model: 'a/b', message: 'No.', hint: 'Do this.' }, trans)).toBe(
+      'No. Do this.'
+    );
+  });
+
+  it('is tested once, and an error of the server leaves no result', async () => {
+    peer.results['providers.test'] = { ok: true, model: 'openai/a', totalMs: 5 };
+    await providers.runTest('openai', null);
+    expect(providers.test('openai')).toMatchObject({ ok: true });
+    peer.results['providers.test'] = new Refusal(-32000, 'No model is known.');
+    await providers.runTest('openai', null);
+    expect([providers.test('openai'), providers.refusal]).toEqual([null, 'No model is known.']);
+  });
+
+  it('that fails shows its reason with the provider', async () => {
+    await detail(card({ state: 'failing', key: 'store', message: 'Wrong key.', hint: 'Enter another.' }));
+    expect(part('provider-problem')!.textContent).toBe('Wrong key. Enter another.');
+  });
+});
+
+describe('models', () => {
+  it('can be used in the chat or made the default', async () => {
+    await detail(card({ state: 'ready', key: 'store', models: ['openai/big', 'openai/small'] }), {
+      standard: 'openai/big'
+    });
+    expect(all('make-default')).toHaveLength(1);
+    await click('make-default');
+    expect(acts.makeStandard).toHaveBeenCalledWith('openai/small');
+    await click('use-model');
+    expect(acts.useModel).toHaveBeenCalledWith('openai/big');
+  });
+
+  it('by role are written to the file, and those of a variable are locked', async () => {
+    peer.results['settings.set'] = { settings: { ...INFO, version: 'v2' } };
+    await render(
+      <ModelRoles settings={settings} models={['openai/big', 'a/b']} online back={() => undefined} />
+    );
+    const [first, second] = all('role') as unknown as HTMLSelectElement[];
+    expect([first.value, second.disabled]).toEqual(['openai/big', true]);
+    expect(host.textContent).toContain('ONYX_RUNTIME__CONSOLIDATIONMODEL');
+    await act(async () => {
+      first.value = 'a/b';
+      first.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    expect(peer.askedFor('settings.set')).toEqual([
+      { version: 'v1', edits: [{ key: 'runtime.defaultModel', value: 'a/b' }] }
+    ]);
+  });
+});
+
+describe('a change of the file meanwhile', () => {
+  it('is shown, nothing is written, and the change can be made again', async () => {
+    peer.results['settings.set'] = { settings: { ...INFO, version: 'v2' }, conflict: '-a\n+b' };
+    await settings.set('security.budget.dayUsd', 9);
+    expect(settings.conflict).toBe('-a\n+b');
+    peer.results['settings.set'] = { settings: { ...INFO, version: 'v3' } };
+    await settings.setAnyway();
+    expect(settings.conflict).toBeNull();
+    expect(peer.askedFor('settings.set').map(one => one.version)).toEqual(['v1', 'v2']);
+  });
+});
+
+describe('a server of one’s own', () => {
+  it('needs a free name and an address', async () => {
+    const add = vi.fn();
+    await render(<AddServer taken={['lab']} online add={add} back={() => undefined} />);
+    await type('server-name', 'lab');
+    expect(host.textContent).toContain('There is a provider of that name already.');
+    await type('server-name', 'gpu');
+    await type('server-address', 'localhost:8000');
+    expect(part('server-add')!.disabled).toBe(true);
+    await type('server-address', ' http://localhost:8000/v1');
+    await click('server-add');
+    expect(add).toHaveBeenCalledWith('gpu', 'http://localhost:8000/v1');
+  });
+});
