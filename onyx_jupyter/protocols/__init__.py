@@ -38,6 +38,7 @@ from onyx_jupyter.protocols.memory import (
     MemoryText,
 )
 from onyx_jupyter.protocols.models import (
+    EFFORTS,
     CellDraft,
     Guidance,
     Model,
@@ -109,6 +110,7 @@ from onyx_jupyter.protocols.tools import (
 
 __all__ = [
     "CARD_FACTS",
+    "EFFORTS",
     "After",
     "AppliedChange",
     "ApprovalAnswer",
