@@ -70,6 +70,7 @@ class UsageInfo(Wire):
     output_tokens: int
     cached_tokens: int | None = None
     cost_usd: float | None = None
+    reasoning_tokens: int | None = None
 
 
 class SessionsCreateParams(Wire):

@@ -23,6 +23,9 @@ class ChatSendParams(Wire):
     tool_mode: Literal["cell", "tools"] | None = Field(
         default=None, description="whether the model proposes cells or calls tools; default: its provider's toolMode"
     )
+    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = Field(
+        default=None, description="how much the model thinks for this message; default: its provider's effort"
+    )
     mode: Literal["ask", "agent", "auto"] | None = None
     when_busy: Literal["steer", "followup", "interrupt"] | None = Field(
         default=None, description="what to do during a run; default: runtime.whenBusy"
