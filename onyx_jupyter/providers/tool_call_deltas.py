@@ -63,7 +63,8 @@ class ToolCallDeltas:
 
         Raises: ModelError (bad_response) if there are more calls than `MAX_CALLS`.
         """
-        key = index if index is not None and not self._is_another(index, call_id) else self._implied_index(call_id)
+        known = index is not None and not (name and self._is_another(index, call_id))
+        key = index if index is not None and known else self._implied_index(call_id)
         if key not in self._fragments and len(self._fragments) >= MAX_CALLS:
             message = f"The model requested more than {MAX_CALLS} tool calls in one answer. None of them was run."
             raise ModelError("bad_response", message, hint="Rephrase the question, or choose another model.")
@@ -84,7 +85,7 @@ class ToolCallDeltas:
         return found if any(found) else []
 
     def _is_another(self, index: int, call_id: str | None) -> bool:
-        """Gemini gives all calls of an answer the index 0."""
+        """Gemini gives all calls of an answer the index 0; elsewhere only the id may be a new one in each fragment."""
         return index in self._fragments and bool(call_id) and self._fragments[index].id not in ("", call_id)
 
     def _implied_index(self, call_id: str | None) -> int:

@@ -146,8 +146,9 @@ def tokens_of(body: Mapping[str, Any], reply: Sequence[Step]) -> Tokens:
 
 def wants_json_action(body: Mapping[str, Any]) -> bool:
     """Whether the request constrains the answer to Onyx's schema of actions."""
-    response_format = body.get("response_format") or {}
-    return bool((response_format.get("json_schema") or {}).get("name") == "action")
+    of_chat = (body.get("response_format") or {}).get("json_schema") or {}
+    of_responses = (body.get("text") or {}).get("format") or {}
+    return "action" in (of_chat.get("name"), of_responses.get("name"))
 
 
 def as_json_action(reply: Sequence[Step]) -> list[Step]:
