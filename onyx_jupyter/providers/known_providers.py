@@ -46,8 +46,8 @@ class KnownProvider:
     """`key_variables`: the first one that is set counts; empty means that no key is needed or it comes otherwise.
 
     Onyx speaks to it in its `dialect`: by LiteLLM, or directly at `address` unless a baseUrl is configured.
-    `default_url` is where a server on this machine listens. `checked` is the day when the row was last compared with
-    the provider's documentation; empty for those that LiteLLM serves.
+    `default_url` is where a server on this machine listens. `checked` is the day when address and dialect were last
+    compared with the provider's documentation; empty if they were not, or if LiteLLM knows them.
     """
 
     name: str
@@ -74,8 +74,10 @@ _THINKING_CHAT = Dialect("openai", "reasoning_effort or thinking", ("none", "low
 _CHECKED = "2026-11-26"
 
 
-def _openai(name: str, title: str, address: str, *key_variables: str, dialect: Dialect = _CHAT) -> KnownProvider:
-    return KnownProvider(name, title, key_variables, dialect=dialect, address=address, checked=_CHECKED)
+def _openai(
+    name: str, title: str, address: str, *key_variables: str, dialect: Dialect = _CHAT, checked: str = _CHECKED
+) -> KnownProvider:
+    return KnownProvider(name, title, key_variables, dialect=dialect, address=address, checked=checked)
 
 
 # For OpenAI and Anthropic, `efforts` are those of models that the table of models does not list.
@@ -109,7 +111,7 @@ _KNOWN = (
         ),
     ),
     _openai("mistral", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-    _openai("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    _openai("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", checked=""),
     _openai(
         "openrouter",
         "OpenRouter",
@@ -127,13 +129,21 @@ _KNOWN = (
         dialect=_THINKING_CHAT,
     ),
     _openai("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY"),
-    _openai("together_ai", "Together AI", "https://api.together.xyz/v1", "TOGETHERAI_API_KEY", "TOGETHER_API_KEY"),
+    _openai(
+        "together_ai",
+        "Together AI",
+        "https://api.together.xyz/v1",
+        "TOGETHERAI_API_KEY",
+        "TOGETHER_API_KEY",
+        checked="",
+    ),
     _openai(
         "fireworks_ai",
         "Fireworks AI",
         "https://api.fireworks.ai/inference/v1",
         "FIREWORKS_API_KEY",
         "FIREWORKS_AI_API_KEY",
+        checked="",
     ),
     _openai("cerebras", "Cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
     KnownProvider("perplexity", "Perplexity", ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY")),
