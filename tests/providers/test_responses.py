@@ -146,7 +146,7 @@ async def test_an_incomplete_answer_says_why(reason: str, finish: str, code: str
 
 async def test_a_json_action_is_a_format_of_the_text() -> None:
     with_tools = ModelRequest("", [Message("user", "Hi")], [READ], guidance=Guidance(begun="x"))
-    answer, (received,) = await ask(with_tools, ['{"name": "read", "arguments": {"path": "a"}}'], json_actions=True)
+    answer, (received,) = await ask(with_tools, [Call("read", {"path": "a"})], json_actions=True)
     assert received.body["text"]["format"]["type"] == "json_schema"
     assert received.body["text"]["format"]["name"] == "action"
     assert "tools" not in received.body
