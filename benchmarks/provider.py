@@ -56,6 +56,14 @@ class ProviderProcess:
         }
 
     @property
+    def responses_configuration(self) -> dict[str, Any]:
+        """The same, at OpenAI's own address: see `providers.openai_address`."""
+        return {
+            "agents": {"defaults": {"model": "openai/scripted"}},
+            "providers": {"openai": {"apiKey": "sk-scripted"}},
+        }
+
+    @property
     def anthropic_configuration(self) -> dict[str, Any]:
         """The same, with the provider's other protocol."""
         address = self.base_url.removesuffix("/v1")

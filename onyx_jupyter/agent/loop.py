@@ -85,6 +85,7 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
             raise
         reply, estimate = await _answer(run, is_last, AFTER_FAILURE)
     calls = () if is_last else _with_new_ids(reply.calls, run)
+    run.carried.keep(calls, run.model.id, reply.carried)
     run.text, run.why = "", reply.text  # before the write, since a Stop during it must not save the text twice
     try:
         facts = {"model": run.model.id, "estimate": estimate, **run.take_thought()}
@@ -117,9 +118,10 @@ def _last_call_failed(run: Run) -> bool:
 async def _request(run: Run, is_last: bool, hints: Sequence[Message]) -> ModelRequest:
     request = ModelRequest(
         system=await run.build_prompt(run.note),
-        messages=[*run.transcript.conversation(run.run_id), *hints],
+        messages=[*run.carried.given_back(run.transcript.conversation(run.run_id)), *hints],
         temperature=run.temperature,
         max_tokens=run.max_tokens,
+        effort=run.effort,
     )
     return request if is_last else run.toolbox.equip(request)
 
@@ -178,7 +180,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
                 await run.note(event.kind, run.redact(event.message), event.data)
             elif isinstance(event, ModelDone):
                 _show(filtered.finish(), run)
-                return Reply(run.text, event.tool_calls, event.usage, has_text)
+                return Reply(run.text, event.tool_calls, event.usage, has_text, event.carried)
     except ModelError:
         _show(filtered.finish(), run)  # keep everything that was received
         raise

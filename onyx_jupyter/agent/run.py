@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from onyx_jupyter.agent.carried import CarriedInRun
 from onyx_jupyter.agent.processor import Processors, TotalUsage
 from onyx_jupyter.agent.run_timeout import RunTimeout
 from onyx_jupyter.agent.thoughts import Thoughts
@@ -139,7 +140,7 @@ class Run:
     stopped midway. `lead` separates the next text sent to watchers from the text before it. `audit` receives each call
     that has its result, with its status. `why` is the text with which the model made its latest calls, shown to the
     person who approves them: the one of session `asked_in` if a parent started this run, with which it then shares
-    `spent`. `thoughts` are those before `text`, until both are saved.
+    `spent`. `thoughts` are those before `text`, until both are saved. `effort` is what the message asked for.
     """
 
     run_id: str
@@ -168,12 +169,14 @@ class Run:
     spent: TotalUsage = field(default_factory=TotalUsage)
     temperature: float | None = None
     max_tokens: int | None = None
+    effort: str | None = None
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
     reflection_prompt: str | None = None
     text: str = field(default="", init=False)
     lead: str = field(default="", init=False)
     why: str = field(default="", init=False)
     thoughts: Thoughts | None = field(default=None, init=False)
+    carried: CarriedInRun = field(default_factory=CarriedInRun, init=False)
 
     @property
     def tools(self) -> ToolRegistry:

@@ -81,7 +81,7 @@ def _server(name: str, settings: ModelsSettings) -> _Server | None:
     root = address.rstrip("/")
     if name == "ollama":
         return _Server(provider, f"{root.removesuffix('/v1')}/api/tags", _bearer(key))
-    if known and known.protocol == "anthropic":
+    if known and known.dialect.protocol == "anthropic":
         headers = {**_ANTHROPIC_HEADERS, "x-api-key": key} if key else _ANTHROPIC_HEADERS
         return _Server(provider, f"{root}/v1/models?limit=1000", headers)
     return _Server(provider, f"{root}/models", _bearer(key))

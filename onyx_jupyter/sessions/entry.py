@@ -168,7 +168,7 @@ def _usage_to_json(usage: Usage) -> dict[str, Any]:
         "outputTokens": usage.output_tokens,
         "cachedTokens": usage.cached_tokens,
         "costUsd": usage.cost_usd,
-        "reasoningTokens": usage.reasoning_tokens or None,
+        "reasoningTokens": usage.reasoning_tokens,
         "plan": usage.plan,
         "costIsPartial": usage.cost_is_partial,
     }
@@ -183,4 +183,4 @@ def _usage_from_json(line: Any) -> Usage | None:
     if not all(isinstance(number, int | float | None) and isfinite(number or 0) for number in numbers):
         raise ValueError("usage must hold numbers")
     flags = (line.get(name) is True or None for name in ("plan", "costIsPartial"))
-    return Usage(int(numbers[0] or 0), int(numbers[1] or 0), numbers[2], numbers[3], int(numbers[4] or 0), *flags)
+    return Usage(int(numbers[0] or 0), int(numbers[1] or 0), numbers[2], numbers[3], numbers[4], *flags)

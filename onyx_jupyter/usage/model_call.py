@@ -66,7 +66,7 @@ def call_to_json(call: ModelCall) -> dict[str, Any]:
         "inputTokens": call.usage.input_tokens,
         "outputTokens": call.usage.output_tokens,
         "cachedTokens": call.usage.cached_tokens or 0,
-        "reasoningTokens": call.usage.reasoning_tokens,
+        "reasoningTokens": call.usage.reasoning_tokens or 0,
         "costUsd": call.usage.cost_usd,
     }
     return line | ({} if call.terms == "paid" else {call.terms: True})
@@ -87,7 +87,7 @@ def call_from_json(line: Mapping[str, Any]) -> ModelCall | None:
     except ValueError:
         return None
     terms: Terms = "plan" if line.get("plan") is True else "free" if line.get("free") is True else "paid"
-    usage = Usage(counts[0], counts[1], counts[2], cost_usd, counts[3], plan=True if terms == "plan" else None)
+    usage = Usage(counts[0], counts[1], counts[2], cost_usd, counts[3] or None, plan=True if terms == "plan" else None)
     session_key, run_id = (_text(line.get(name)) for name in ("session", "run"))
     return ModelCall(moment, model, role, usage, terms, session_key, run_id, counts[4]) if moment.tzinfo else None
 

@@ -40,7 +40,7 @@ class Sum:
         self.input_tokens += call.usage.input_tokens
         self.output_tokens += call.usage.output_tokens
         self.cached_tokens += call.usage.cached_tokens or 0
-        self.reasoning_tokens += call.usage.reasoning_tokens
+        self.reasoning_tokens += call.usage.reasoning_tokens or 0
         self.cost_usd += call.usage.cost_usd or 0.0
         self.unpriced_calls += call.is_unpriced
         self.plan_calls += call.terms == "plan"

@@ -20,7 +20,7 @@ async def test_text_streams_to_watchers_and_ends_in_one_final(tmp_path):
     key = await house.session()
     name, data = await house.run(key, "Hi")
     assert (name, data["text"]) == ("chat.final", "Hello there")
-    assert data["usage"] == {"inputTokens": 10, "outputTokens": 3, "cachedTokens": 2, "reasoningTokens": 0}
+    assert data["usage"] == {"inputTokens": 10, "outputTokens": 3, "cachedTokens": 2}
     assert [delta["text"] for delta in house.of("chat.delta")] == ["Hell", "o th", "ere"]
     assert house.names() == ["chat.started", *["chat.delta"] * 3, "chat.final"]
     assert [line["role"] for line in house.lines(key)] == ["system", "user", "assistant", "system"]

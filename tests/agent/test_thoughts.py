@@ -47,7 +47,7 @@ async def test_thoughts_are_separated_and_stored_with_duration(tmp_path):
     assert (name, data["text"], data["usage"]) == (
         "chat.final",
         "It is 4.",
-        {"inputTokens": 10, "outputTokens": 30, "reasoningTokens": 0},
+        {"inputTokens": 10, "outputTokens": 30},
     )
     assert house.names() == ["chat.started", *["chat.thought"] * 3, "chat.delta", "chat.final"]
     assert set(house.of("chat.thought")[0]) == {"runId", "seq", "text"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -18,6 +18,7 @@ from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
 from onyx_jupyter.providers.endpoint import Endpoint
 from onyx_jupyter.providers.error_map import Provider
 from onyx_jupyter.providers.fallback_model import FallbackModel
+from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS
 from onyx_jupyter.providers.litellm_library import close_litellm
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_model import LocalModel
@@ -83,11 +84,25 @@ class Maker:
         return self.make(replies)
 
 
-KINDS = ["scripted", "openai", "openai json", "litellm", "litellm json", "local", "anthropic", "resilient", "fallback"]
+KINDS = [
+    "scripted",
+    "openai",
+    "openai json",
+    "litellm",
+    "litellm json",
+    "local",
+    "responses",
+    "responses json",
+    "anthropic",
+    "resilient",
+    "fallback",
+]
 
 
 @pytest.fixture(params=KINDS)
-def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Maker]:
+def make(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, jp_asyncio_loop: asyncio.AbstractEventLoop
+) -> Iterator[Maker]:
     servers = ExitStack()
     local: list[LocalServer] = []
     opened: list[ProviderModels] = []
@@ -123,6 +138,15 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
 
         return open_model
 
+    def responses(tool_mode: ToolMode) -> Callable[[str], Model]:
+        def open_model(url: str) -> Model:
+            monkeypatch.setitem(KNOWN_PROVIDERS, "openai", replace(KNOWN_PROVIDERS["openai"], address=url))
+            settings = ProviderSettings(api_key="any-key", tool_mode=tool_mode)
+            opened.append(ProviderModels(ModelsSettings({"openai": settings})))
+            return opened[-1].open("openai/scripted")
+
+        return open_model
+
     def anthropic(url: str) -> Model:
         settings = ProviderSettings(base_url=url.removesuffix("/v1"), api_key="any-key")
         return ProviderModels(ModelsSettings({"anthropic": settings})).open("anthropic/claude-scripted")
@@ -151,6 +175,8 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
         "litellm": lambda replies: served(litellm(json_actions=False), replies),
         "litellm json": lambda replies: served(litellm(json_actions=True), replies),
         "local": lambda replies: served(local_model, replies),
+        "responses": lambda replies: served(responses("auto"), replies),
+        "responses json": lambda replies: served(responses("json"), replies),
         "anthropic": lambda replies: served(anthropic, replies),
         "resilient": lambda replies: served(resilient, replies),
         "fallback": lambda replies: served(falling_back, replies),

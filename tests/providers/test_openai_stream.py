@@ -142,3 +142,16 @@ async def test_reasoning_field_is_read_from_stream_and_whole_answer(delta: dict[
     whole = json.dumps({"choices": [{"message": delta, "finish_reason": "stop"}]}).encode()
     (chunk,) = await read([whole], headers={"content-type": "application/json"})
     assert chunk.thought == thought
+
+
+async def test_the_thoughts_of_a_total_are_counted_as_output() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40}
+    (chunk,) = await read([frame(choices=[{"delta": {}, "finish_reason": "stop"}], usage=usage)])
+    assert chunk.usage is not None
+    assert (chunk.usage.input_tokens, chunk.usage.output_tokens) == (10, 30)
+
+
+async def test_googles_list_of_errors_has_its_words() -> None:
+    body = json.dumps([{"error": {"code": 400, "message": "Thought signature is not valid.", "status": "INVALID"}}])
+    with pytest.raises(HttpFailure, match="Thought signature is not valid"):
+        await read([body.encode()], 400)

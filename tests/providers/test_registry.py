@@ -2,11 +2,13 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from onyx_jupyter.errors import ModelError
+from onyx_jupyter.protocols import EFFORTS
 from onyx_jupyter.providers import local_weights
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOGIN_PROVIDERS, known_provider
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
@@ -15,6 +17,7 @@ from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import MODELS_PER_PROVIDER, newest_chat_models
 from onyx_jupyter.providers.openai_model import OpenAIModel
 from onyx_jupyter.providers.registry import ProviderModels
+from onyx_jupyter.providers.responses_model import ResponsesModel
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.testing.no_real_providers import no_real_providers
 from onyx_jupyter.testing.scripted_server import ScriptedServer
@@ -57,7 +60,7 @@ def test_key_is_in_no_repr() -> None:
     settings = ProviderSettings(api_key="secret-key")
     assert "secret-key" not in repr(settings)
     model = models(openai=settings).open("openai/gpt-5")
-    assert isinstance(model, LiteLLMModel)
+    assert isinstance(model, ResponsesModel)
     assert "secret-key" not in repr(model.endpoint)
 
 
@@ -75,10 +78,23 @@ def test_unknown_name_with_base_url_is_openai_compatible() -> None:
     assert model.endpoint.provider.model == "org/model"
 
 
-def test_openai_with_base_url_is_called_directly_and_without_via_library() -> None:
+def test_openai_uses_responses_and_own_address_uses_chat_completions() -> None:
     own = ProviderSettings(base_url="http://127.0.0.1:1/v1", api_key="secret-key")
     assert isinstance(models(openai=own).open("openai/x"), OpenAIModel)
-    assert isinstance(models(openai=ProviderSettings(api_key="secret-key")).open("openai/gpt-x"), LiteLLMModel)
+    itself = models(openai=ProviderSettings(api_key="secret-key")).open("openai/gpt-x")
+    assert isinstance(itself, ResponsesModel)
+    assert itself.endpoint.address == "https://api.openai.com/v1"
+
+
+def test_each_row_of_the_table_that_is_spoken_to_directly_says_how_and_when_it_was_checked() -> None:
+    direct = [row for row in KNOWN_PROVIDERS.values() if row.dialect.protocol != "litellm" and row.default_url is None]
+    assert {"openai", "anthropic", "gemini", "deepseek", "openrouter"} <= {row.name for row in direct}
+    for row in direct:
+        assert row.address.startswith("https://")
+        if row.checked or row.dialect.carried:
+            assert date.fromisoformat(row.checked)
+        assert set(row.dialect.efforts) <= set(EFFORTS)
+        assert row.dialect.effort_field
 
 
 def test_names_are_mapped_to_the_librarys() -> None:

@@ -21,6 +21,22 @@ def test_without_index_new_id_starts_new_call() -> None:
     assert [(c.id, c.arguments) for c in fragments.calls()] == [("a", {"path": "x"}), ("b", {})]
 
 
+def test_calls_that_all_have_the_same_index_are_told_apart_by_id_and_name() -> None:
+    fragments = ToolCallDeltas()
+    for call_id in "abc":
+        fragments.add(0, call_id, "read", f'{{"path": "{call_id}"}}', {"sealed": call_id} if call_id == "b" else None)
+    assert [(c.id, c.arguments["path"]) for c in fragments.calls()] == [("a", "a"), ("b", "b"), ("c", "c")]
+    assert fragments.carried() == [{}, {"sealed": "b"}, {}]
+
+
+def test_an_id_that_changes_from_fragment_to_fragment_begins_no_new_call() -> None:
+    fragments = ToolCallDeltas()
+    fragments.add(0, "a", "read", '{"path":')
+    fragments.add(0, "b", None, ' "x"}')
+    assert [(c.id, c.arguments) for c in fragments.calls()] == [("a", {"path": "x"})]
+    assert fragments.carried() == []
+
+
 def test_missing_ids_are_generated_uniquely() -> None:
     fragments = ToolCallDeltas()
     fragments.add(0, None, "read", "{}")

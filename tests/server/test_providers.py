@@ -1,6 +1,7 @@
 """`providers.*` and `credentials.*` on a real server: what each card says, a real test, and keys that come in only."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -112,7 +113,7 @@ async def test_a_usual_variable_comes_before_a_stored_key_and_that_before_the_fi
 
 async def test_ollama_on_this_machine_is_found_and_its_models_are_offered(connect, monkeypatch, replies):
     row = known_providers.KNOWN_PROVIDERS["lm_studio"]
-    moved = known_providers.KnownProvider(row.name, row.title, default_url=replies.server.base_url, protocol="openai")
+    moved = replace(row, default_url=replies.server.base_url)
     monkeypatch.setitem(known_providers.KNOWN_PROVIDERS, "lm_studio", moved)
     replies.server._api_key = None
     client = await connect()

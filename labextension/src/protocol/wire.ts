@@ -167,6 +167,8 @@ export interface ChatSendParams {
   model?: string | null;
   /** whether the model proposes cells or calls tools; default: its provider's toolMode */
   toolMode?: "cell" | "tools" | null;
+  /** how much the model thinks for this message; default: its provider's effort */
+  effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
   mode?: "ask" | "agent" | "auto" | null;
   /** what to do during a run; default: runtime.whenBusy */
   whenBusy?: "steer" | "followup" | "interrupt" | null;
@@ -1604,7 +1606,7 @@ export interface UsageInfo {
   outputTokens: number;
   cachedTokens?: number | null;
   costUsd?: number | null;
-  reasoningTokens?: number;
+  reasoningTokens?: number | null;
   plan?: boolean | null;
   costIsPartial?: boolean | null;
 }

@@ -76,6 +76,7 @@ class Conversations:
         *,
         model: str | None = None,
         tool_mode: str | None = None,
+        effort: str | None = None,
         mode: str | None = None,
         context: Sequence[Mapping[str, Any]] = (),
         when_busy: WhenBusy | None = None,
@@ -83,7 +84,8 @@ class Conversations:
     ) -> Sent:
         """Returns the run that will answer; the message is on disk when this returns.
 
-        `tool_mode` says whether the model proposes cells (cell) or calls tools (tools); None leaves it to its provider.
+        `tool_mode` says whether the model proposes cells (cell) or calls tools (tools), `effort` how much it thinks
+        (one of EFFORTS); None leaves either to its provider.
         `context` lists the attached items in wire format; they are read now. `when_busy` says what happens if a run is
         already in progress (None: as configured).
 
@@ -100,6 +102,7 @@ class Conversations:
             message,
             model=model,
             tool_mode=tool_mode,
+            effort=effort,
             mode=mode,
             context=context,
             origin=origin,

@@ -140,6 +140,7 @@ async def send(params: ChatSendParams, caller: Caller) -> dict[str, Any]:
         params.message,
         model=params.model,
         tool_mode=params.tool_mode,
+        effort=params.effort,
         mode=params.mode,
         context=_items(params.context or []),
         when_busy=params.when_busy,

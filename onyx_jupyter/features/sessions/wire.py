@@ -80,7 +80,7 @@ class UsageInfo(Wire):
     output_tokens: int
     cached_tokens: int | None = None
     cost_usd: float | None = None
-    reasoning_tokens: int = 0
+    reasoning_tokens: int | None = None
     plan: bool | None = None
     cost_is_partial: bool | None = None
 
@@ -164,6 +164,9 @@ class ChatSendParams(Wire):
     model: str | None = None
     tool_mode: Literal["cell", "tools"] | None = Field(
         default=None, description="whether the model proposes cells or calls tools; default: its provider's toolMode"
+    )
+    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = Field(
+        default=None, description="how much the model thinks for this message; default: its provider's effort"
     )
     mode: Literal["ask", "agent", "auto"] | None = None
     when_busy: Literal["steer", "followup", "interrupt"] | None = Field(

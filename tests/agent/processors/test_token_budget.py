@@ -14,7 +14,7 @@ async def test_exceeded_budget_ends_run_after_its_calls_and_names_setting(tmp_pa
     assert name == "chat.final"
     assert "used 1,000 tokens" in data["text"]
     assert "`runtime.maxTokensPerRun`" in data["text"]
-    assert data["usage"] == {"inputTokens": 800, "outputTokens": 200, "reasoningTokens": 0}
+    assert data["usage"] == {"inputTokens": 800, "outputTokens": 200}
     assert len(house.model.requests) == 2
     assert [line["content"] for line in house.results(key).values()] == ["saw x"] * 2
 

@@ -238,7 +238,7 @@ function addUsage(left: UsageInfo | undefined, right: UsageInfo | null | undefin
     cachedTokens: (left.cachedTokens ?? 0) + (right.cachedTokens ?? 0),
     costUsd:
       left.costUsd == null && right.costUsd == null ? null : (left.costUsd ?? 0) + (right.costUsd ?? 0),
-    reasoningTokens: (left.reasoningTokens ?? 0) + (right.reasoningTokens ?? 0),
+    reasoningTokens: (left.reasoningTokens ?? 0) + (right.reasoningTokens ?? 0) || undefined,
     plan: left.plan || right.plan,
     costIsPartial: isMixed || left.costIsPartial || right.costIsPartial
   };
