@@ -73,9 +73,6 @@ def test_nothing_overflows_at_minimum_width_in_dark_theme(tabs: Tabs, lab: LabSe
     sidebar.hook("session-title").click()
     expect(sidebar.hook("session").first).to_be_visible()
     assert overflowing(sidebar) == []
-    sidebar.models.select_option(label="Connect a model…")
-    expect(sidebar.hook("connect-panel")).to_be_visible()
-    assert overflowing(sidebar) == []
 
 
 def test_sidebar_opens_first_time_and_then_remembers_choice(tabs: Tabs, lab: LabServer, name: str) -> None:

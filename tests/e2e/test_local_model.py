@@ -194,7 +194,7 @@ def test_without_model_message_and_buttons_guide_user_and_message_is_kept(
     line.locator("[data-onyx=show-skills]").click()
     expect(sidebar.page.locator("#onyx-skills")).to_be_visible()
     line.locator("[data-onyx=connect-model]").click()
-    expect(sidebar.hook("connect-panel")).to_be_visible()
+    expect(sidebar.page.locator("#onyx-settings")).to_be_visible()
     assert tabs.uncaught == []
 
 
