@@ -59,7 +59,7 @@ def _rows(key: str, field: FieldInfo) -> Iterator[tuple[str, ...]]:
     inner = _model_of(field.annotation)
     if inner is None:
         if not field.description:
-            raise SystemExit(f"{key} has no description in onyx_jupyter/config/schema.py.")
+            raise SystemExit(f"{key} has no description in onyx_jupyter/config/schema/.")
         yield f"`{key}`", _value(field), _default(field), field.description
         return
     place = {list: f"{key}[]", dict: f"{key}.<name>"}.get(get_origin(field.annotation), key)
