@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from onyx_jupyter.agents.config_watch import ConfigWatch
 from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.agents.default_config import make_home
 from onyx_jupyter.agents.embeddings import ConfiguredEmbeddings
@@ -66,6 +67,7 @@ def make(parts: Parts) -> Built:
         host.ceiling,
         contributions.settings,
     )
+    config_watch = ConfigWatch(configured, host.clock)
     streams = SessionStreams(configured.redact_data)
     sessions = SessionStore(host.home.sessions, host.clock, host.ids, lambda: configured.secrets)
     audit_log = AuditLog(host.home.audit_file, host.clock)
@@ -80,8 +82,10 @@ def make(parts: Parts) -> Built:
     async def start() -> None:
         await asyncio.to_thread(make_home, host.home)
         await configured.read()
+        config_watch.start()
 
     async def close() -> None:
+        await config_watch.close()
         await own_embeddings.close()
         await index_process.close()
         await configured.close()

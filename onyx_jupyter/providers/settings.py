@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 ToolMode = Literal["auto", "native", "json", "cell"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,8 @@ class ProviderSettings:
     """One provider. `models` are ids, without the provider's prefix, to show in the model list.
 
     `context_window` is in tokens, `vision` says whether the models see pictures.
-    None: use what the provider library knows.
+    None: use what the provider library knows. `effort` is how much they think, `options` what only some providers
+    have: `region` and `profile` (Bedrock), `project` and `location` (Vertex AI), `apiVersion` (Azure).
     """
 
     api_key: str | None = field(default=None, repr=False)
@@ -24,6 +26,8 @@ class ProviderSettings:
     models: tuple[str, ...] = ()
     context_window: int | None = None
     vision: bool | None = None
+    effort: Effort | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

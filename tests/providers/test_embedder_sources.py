@@ -9,14 +9,14 @@ import pytest
 from onyx_jupyter.agents.settings import embedding_settings
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
-from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import Config
-from onyx_jupyter.errors import ConfigError, EmbeddingError
+from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
 from onyx_jupyter.providers.embedders.model_tags import marked, tag_of, unmarked
 from onyx_jupyter.providers.embedders.sources import embedder_sources, open_embeddings
 from onyx_jupyter.security.secret_redactor import SecretRedactor
 from onyx_jupyter.testing.embedding_server import EmbeddingServer
+from tests.config.loading import loaded
 
 API = "openai/text-embedding-3-small"
 SECRET = "correct-horse-battery-staple"
@@ -70,8 +70,9 @@ def test_one_that_is_named_stands_alone(memory: dict[str, Any], expected: list[s
     ],
 )
 def test_a_configuration_without_sense_is_refused(tmp_path: Any, variables: dict[str, str], words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
-        load_config(tmp_path / "onyx.json", variables)
+    [problem] = loaded(tmp_path / "onyx.json", variables).problems
+    assert problem.severity == "error"
+    assert words in problem.message
 
 
 async def test_the_whole_way_from_configuration_to_a_server_of_ones_own_without_its_secrets() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from onyx_jupyter.config.schema.section import Section
+from onyx_jupyter.config.schema.section import REFUSED_MODEL, Entry, IfRefused, Section, conflict
+
+NO_TOOLS = {"id": "main", "default": True, "tools": {"allow": []}}
 
 
 class AgentTools(Section):
@@ -19,19 +21,21 @@ class AgentTools(Section):
 class AgentConfig(Section):
     """One agent of `agents.list`."""
 
-    id: str = Field(
+    id: Annotated[str, IfRefused(Entry.REFUSED)] = Field(
         default="main",
         pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$",
         description="used in the names of its folder and conversations",
     )
     name: str = Field(default="Onyx", description="display name")
-    default: bool = Field(
+    default: Annotated[bool, IfRefused(Entry.REFUSED)] = Field(
         default=False, description="used when no agent is named; if no agent has it, the first one is used"
     )
     workspace: str | None = Field(
         default=None, description="folder, relative to ONYX_HOME; default: `workspace` (main) or `workspace-<id>`"
     )
-    model: str | None = Field(default=None, description="provider/model; default: `agents.defaults.model`")
+    model: Annotated[str | None, IfRefused(REFUSED_MODEL, "the agent has no model")] = Field(
+        default=None, description="provider/model; default: `runtime.defaultModel`"
+    )
     fallback_model: str | None = Field(
         default=None, description="provider/model that takes over for one run when the agent's own model fails"
     )
@@ -42,7 +46,7 @@ class AgentConfig(Section):
     max_tokens: int | None = Field(
         default=None, ge=1, description="maximum length of a reply, in tokens; default: the provider's own"
     )
-    tools: AgentTools = Field(default_factory=AgentTools)
+    tools: Annotated[AgentTools, IfRefused({"allow": []}, "the agent has no tools")] = Field(default_factory=AgentTools)
 
 
 class AgentDefaults(Section):
@@ -58,16 +62,21 @@ class AgentsConfig(Section):
     """The agents, each with a folder, a memory and tools of its own."""
 
     defaults: AgentDefaults = Field(default_factory=AgentDefaults)
-    items: list[AgentConfig] = Field(default_factory=lambda: [AgentConfig(default=True)], min_length=1, alias="list")
+    items: Annotated[list[AgentConfig], IfRefused([NO_TOOLS], "there is one agent, without tools")] = Field(
+        default_factory=lambda: [AgentConfig(default=True)], min_length=1, alias="list"
+    )
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> AgentsConfig:
-        ids = [agent.id for agent in self.items]
-        doubled = sorted({agent_id for agent_id in ids if ids.count(agent_id) > 1})
-        if doubled:
-            raise ValueError(f"agent ids must be unique; used more than once: {', '.join(doubled)}")
-        if sum(agent.default for agent in self.items) > 1:
-            raise ValueError("only one agent can be the default")
+        ids: set[str] = set()
+        for position, agent in enumerate(self.items):
+            if agent.id in ids:
+                message = f"agent ids must be unique; used more than once: {agent.id}"
+                raise conflict(message, "list", position)
+            ids.add(agent.id)
+        defaults = [position for position, agent in enumerate(self.items) if agent.default]
+        if len(defaults) > 1:
+            raise conflict("only one agent can be the default", "list", defaults[1], "default")
         return self
 
 

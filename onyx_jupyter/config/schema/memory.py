@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from onyx_jupyter.config.schema.section import Section
+from onyx_jupyter.config.schema.section import IfRefused, ModelId, Section
 
 
 class MemoryConfig(Section):
@@ -18,10 +18,9 @@ class MemoryConfig(Section):
         description="what makes embeddings for search by meaning; auto: Ollama, else the API model below, else the "
         "built-in one",
     )
-    embedding_model: str | None = Field(
+    embedding_model: ModelId | None = Field(
         default=None,
-        pattern=r"^[^\s/]+/\S+$",
-        description="provider/model; text is sent to an API only if this is set; default: Ollama's `nomic-embed-text`",
+        description="provider/model; `runtime.embeddingModel` overrides it",
     )
     fusion: Literal["weighted", "rrf"] = Field(
         default="weighted",
@@ -44,11 +43,13 @@ class MemoryConfig(Section):
     mmr_lambda: float = Field(
         default=0.9, ge=0, le=1, description="1: rank by score alone; lower: prefer passages that add something new"
     )
-    recall: bool = Field(default=True, description="whether relevant passages are added to each message automatically")
+    recall: Annotated[bool, IfRefused(False)] = Field(
+        default=True, description="whether relevant passages are added to each message automatically"
+    )
     recall_min_score: float = Field(
         default=0.35, ge=0, le=1, description="minimum score of such a passage; at most three are added"
     )
-    consolidation: bool = Field(
+    consolidation: Annotated[bool, IfRefused(False)] = Field(
         default=True, description="whether a model reviews conversations for things to remember"
     )
     consolidation_window: int = Field(
@@ -60,7 +61,7 @@ class MemoryConfig(Section):
         description="milliseconds of inactivity after which a conversation that was left is also reviewed",
     )
     consolidation_model: str | None = Field(
-        default=None, description="provider/model for these reviews; default: the agent's own, unless it is a small one"
+        default=None, description="provider/model for these reviews; `runtime.consolidationModel` overrides it"
     )
     max_versions_bytes: int = Field(
         default=200_000_000,
@@ -68,14 +69,3 @@ class MemoryConfig(Section):
         description="size limit for earlier versions of memory files, in bytes; beyond it the oldest are deleted, but "
         "never the last 50 of a file",
     )
-
-    @model_validator(mode="after")
-    def _embedder_has_its_model(self) -> MemoryConfig:
-        provider = (self.embedding_model or "").partition("/")[0]
-        if self.embedder == "api" and provider in ("", "ollama"):
-            raise ValueError(
-                "embedder is api, so embeddingModel must name a model, such as openai/text-embedding-3-small"
-            )
-        if self.embedder == "ollama" and provider not in ("", "ollama"):
-            raise ValueError(f"embedder is ollama, so embeddingModel must be ollama/<model>, not a model of {provider}")
-        return self

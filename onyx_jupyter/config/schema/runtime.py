@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from onyx_jupyter.config.schema.section import Section
+from onyx_jupyter.config.schema.section import IfRefused, ModelId, Section
+
+TIME_OF_DAY = r"^([01]\d|2[0-3]):[0-5]\d$|^24:00$"
 
 
 class LoopDetectionConfig(Section):
@@ -67,8 +69,33 @@ class RuntimeConfig(Section):
         ge=1000,
         description="time limit for one run, in milliseconds, not counting time spent waiting for you or running cells",
     )
-    max_tokens_per_run: int | None = Field(
+    max_tokens_per_run: Annotated[int | None, IfRefused(1000)] = Field(
         default=None, ge=1000, description="limit on input and output tokens in one run; default: none"
+    )
+    default_model: ModelId | None = Field(
+        default=None, description="the model that answers; also `agents.defaults.model`; default: one of this machine"
+    )
+    heartbeat_model: ModelId | None = Field(
+        default=None, description="for heartbeats; also `heartbeat.model`; default: the default model; not used yet"
+    )
+    cron_model: ModelId | None = Field(
+        default=None, description="for scheduled jobs; default: the default model; not used yet"
+    )
+    subagent_model: ModelId | None = Field(
+        default=None, description="for agents started by an agent; default: the default model; not used yet"
+    )
+    consolidation_model: ModelId | None = Field(
+        default=None,
+        description="reviews conversations for things to remember; also `memory.consolidationModel`; default: the "
+        "conversation's own, unless it is a small one",
+    )
+    completion_model: ModelId | None = Field(
+        default=None, description="completes code while you type; default: the default model; not used yet"
+    )
+    embedding_model: ModelId | None = Field(
+        default=None,
+        description="makes embeddings; also `memory.embeddingModel`; text is sent to an API only if one of them is "
+        "set; default: Ollama's `nomic-embed-text`",
     )
     when_busy: Literal["steer", "followup", "interrupt"] = Field(
         default="steer", description="what a message sent during a run does: join it, wait for it to end, or stop it"
@@ -82,8 +109,19 @@ class RuntimeConfig(Section):
     circuit_breaker: CircuitBreakerConfig = Field(default_factory=CircuitBreakerConfig)
 
 
+class ActiveHours(Section):
+    """When heartbeats may happen."""
+
+    start: str = Field(default="00:00", pattern=TIME_OF_DAY, description="not used yet")
+    end: str = Field(default="24:00", pattern=TIME_OF_DAY, description="not used yet")
+    tz: str | None = Field(default=None, description="a time zone such as Europe/Vienna; not used yet")
+
+
 class HeartbeatConfig(Section):
     """Accepted so that a file written for a later version loads; nothing uses it yet."""
 
-    enabled: bool = Field(default=True, description="not used yet")
-    interval_ms: int = Field(default=1_800_000, ge=30_000, description="milliseconds; not used yet")
+    enabled: Annotated[bool, IfRefused(False)] = Field(default=True, description="not used yet")
+    interval_ms: int = Field(default=1_800_000, ge=1000, description="milliseconds; not used yet")
+    active_hours: ActiveHours | None = Field(default=None)
+    quiet_mode: bool = Field(default=False, description="not used yet")
+    model: ModelId | None = Field(default=None, description="provider/model; `runtime.heartbeatModel` overrides it")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from onyx_jupyter.config.schema.section import Section
+from onyx_jupyter.config.schema.section import IfRefused, Section
 
 AUTO_DEFAULT = ("group:notebook", "group:kernel", "group:fs")
 
@@ -14,12 +14,16 @@ AUTO_DEFAULT = ("group:notebook", "group:kernel", "group:fs")
 class BudgetConfig(Section):
     """What paid models may use up, silent runs included, across all servers on one ONYX_HOME."""
 
-    day_usd: float | None = Field(
+    day_usd: Annotated[float | None, IfRefused(0)] = Field(
         default=None, ge=0, description="US dollars a day, in your time zone; 0: no paid call"
     )
-    session_usd: float | None = Field(default=None, ge=0, description="US dollars in one conversation; 0: no paid call")
-    day_tokens: int | None = Field(default=None, ge=0, description="input and output tokens a day; 0: no paid call")
-    session_tokens: int | None = Field(
+    session_usd: Annotated[float | None, IfRefused(0)] = Field(
+        default=None, ge=0, description="US dollars in one conversation; 0: no paid call"
+    )
+    day_tokens: Annotated[int | None, IfRefused(0)] = Field(
+        default=None, ge=0, description="input and output tokens a day; 0: no paid call"
+    )
+    session_tokens: Annotated[int | None, IfRefused(0)] = Field(
         default=None, ge=0, description="input and output tokens in one conversation; 0: no paid call"
     )
 
@@ -27,14 +31,14 @@ class BudgetConfig(Section):
 class SecurityConfig(Section):
     """Approvals, secrets and the budget."""
 
-    approval_timeout_ms: int = Field(
+    approval_timeout_ms: Annotated[int, IfRefused(1000)] = Field(
         default=1_800_000, ge=1000, description="milliseconds to answer an approval; without an answer it is denied"
     )
-    auto: list[str] = Field(
+    auto: Annotated[list[str], IfRefused([])] = Field(
         default_factory=lambda: list(AUTO_DEFAULT),
         description="tools and families that run without approval in Auto mode; all others still ask",
     )
-    secrets_filter: bool = Field(
+    secrets_filter: Annotated[bool, IfRefused(True)] = Field(
         default=True, description="detect secrets by their format too; false: only by their exact value"
     )
     budget: BudgetConfig = Field(default_factory=BudgetConfig)

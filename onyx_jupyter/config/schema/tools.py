@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from ipaddress import ip_network
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator
 
-from onyx_jupyter.config.schema.section import Section
+from onyx_jupyter.config.schema.section import REFUSED_ADDRESS, IfRefused, Section
 
 _HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 
@@ -19,9 +19,11 @@ class WebConfig(Section):
     search: Literal["auto", "searxng", "brave", "ddgs"] = Field(
         default="auto", description="search backend of `web_search`; auto: the first that is set up"
     )
-    searxng_url: str | None = Field(default=None, pattern=r"^https?://", description="URL of a SearXNG server")
+    searxng_url: Annotated[str | None, IfRefused(REFUSED_ADDRESS, "the web is not searched")] = Field(
+        default=None, pattern=r"^https?://", description="URL of a SearXNG server"
+    )
     brave_api_key: SecretStr | None = Field(default=None, description="Brave Search API key")
-    allow_private: list[str] = Field(
+    allow_private: Annotated[list[str], IfRefused([])] = Field(
         default_factory=list,
         description="private hosts, host:port pairs or networks (`10.0.0.0/8`) that the web tools may reach",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import asdict
 
 from onyx_jupyter.agents.agents import Agents
 from onyx_jupyter.agents.configured import Configured
@@ -11,11 +12,7 @@ from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.operations.feature import Component, Components
 
-CONFIG_HINT = (
-    "Until this is corrected, Auto mode asks for everything, denied tools stay denied, and all other settings use "
-    "their "
-    "defaults. Correct it, then choose “Check again”."
-)
+CONFIG_HINT = "Correct it and save the file: Onyx reads it again at once."
 
 
 async def components(configured: Configured, agents: Agents) -> Components:
@@ -29,12 +26,15 @@ async def components(configured: Configured, agents: Agents) -> Components:
 
 
 def _config(configured: Configured, agents: Agents) -> Component:
-    error = configured.settings.error
-    if error is None and (problems := agents.problems()):
-        return {"ok": False, "message": " ".join(problems), "hint": "The rest of the file is in effect."}
-    if error is None:
+    problems = agents.problems()
+    if not problems:
         return {"ok": True, "message": str(configured.home.config_file)}
-    return {"ok": False, "message": str(error), "hint": CONFIG_HINT}
+    return {
+        "ok": False,
+        "message": " ".join(map(str, problems)),
+        "hint": CONFIG_HINT,
+        "problems": [asdict(problem) for problem in problems],
+    }
 
 
 def _model(configured: Configured, model_id: str) -> Component:
