@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from onyx_jupyter.errors import (
     AlreadyResolved,
+    ConfigChanged,
     ConfigError,
     DocumentReaderUnavailable,
     DocumentUnreadable,
@@ -35,6 +36,7 @@ _STATUS: tuple[tuple[type[OnyxError], int], ...] = (
     (SessionBusy, 409),
     (ProjectFileChanged, 409),
     (MemoryConflict, 409),
+    (ConfigChanged, 409),
     (DocumentUnreadable, 422),
     (ToolError, 422),
     (ConfigError, 500),
