@@ -29,7 +29,10 @@ class ConfigWatch:
         self._tasks: list[asyncio.Task[None]] = []
         self._changed = asyncio.Event()
 
-    def start(self) -> None:
+    async def start(self) -> None:
+        """Reads the file once more, since it may have changed while nobody followed it; once."""
+        if self._tasks:
+            return
         self._tasks = [
             asyncio.create_task(self._follow(), name="onyx configuration watch"),
             asyncio.create_task(self._reread(), name="onyx configuration"),

@@ -82,7 +82,6 @@ def make(parts: Parts) -> Built:
     async def start() -> None:
         await asyncio.to_thread(make_home, host.home)
         await configured.read()
-        config_watch.start()
 
     async def close() -> None:
         await config_watch.close()
@@ -108,6 +107,7 @@ def make(parts: Parts) -> Built:
             INDEX_PROCESS: index_process,
         },
         start=start,
+        warm=config_watch.start,
         close=close,
         health=health,
     )

@@ -27,7 +27,7 @@ async def watched(folder, opened=None, changed=None):
     configured = Configured(Home(folder), folder, templates, {}, open_models, list, dict, note)
     await configured.read()
     watch = ConfigWatch(configured, SystemClock())
-    watch.start()
+    await watch.start()
     yield configured
     await watch.close()
     await configured.close()
