@@ -2,6 +2,7 @@
 
 OnyxError                  what failed, with which value, and what to do next
 ├── ConfigError            onyx.json or the environment (key, value, line)
+├── ConfigChanged          onyx.json was changed by someone else meanwhile (diff, version)
 ├── StorageError           the disk refused (full, read-only, locked)
 ├── InvalidRequest         a caller's parameter is wrong (field)
 ├── Forbidden              the caller lacks permission (scope)
@@ -73,6 +74,20 @@ class ConfigError(OnyxError):
         super().__init__(message)
         self.key = key
         self.line = line
+
+
+class ConfigChanged(OnyxError):
+    """The configuration file is no longer the one that an edit was based on.
+
+    `diff` (unified, without keys) is what has changed since, empty if that is not known; `version` is the file's now.
+    """
+
+    code = "config_changed"
+
+    def __init__(self, name: str, diff: str, version: str) -> None:
+        super().__init__(f"{name} was changed meanwhile, so nothing was saved. Look at the changes and try again.")
+        self.diff = diff
+        self.version = version
 
 
 class StorageError(OnyxError):

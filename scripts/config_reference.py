@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Le, MinLen
 from pydantic import BaseModel, SecretStr
@@ -16,13 +16,17 @@ from pydantic_core import PydanticUndefined
 from written_parts import DOCS, main, table
 
 from onyx_jupyter.app.features import all_tools
+from onyx_jupyter.config.refusals import mark_of
 from onyx_jupyter.config.schema import Config
+from onyx_jupyter.config.schema.runtime import TIME_OF_DAY
+from onyx_jupyter.config.schema.section import Entry, IfRefused
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS
 
 HEAD = ("Key", "Value", "Default", "Meaning")
 PATTERNS = {
     r"^https?://": "`http://…` or `https://…`",
     r"^[^\s/]+/\S+$": "`provider/model`",
+    TIME_OF_DAY: "`HH:MM`",
     r"^[a-z0-9][a-z0-9_-]{0,63}$": "up to 64 of `a`-`z`, `0`-`9`, `_`, `-`",
 }
 NAMES = {bool: "`true` or `false`", int: "whole number", float: "number", str: "text", SecretStr: "text (secret)"}
@@ -35,6 +39,28 @@ def keys() -> str:
         rows = list(_rows(str(field.alias), field))
         parts.append(f"### {field.alias}\n\n{_sentence(field.annotation)}\n\n{table(HEAD, rows)}")
     return "\n".join(parts)
+
+
+def refused() -> str:
+    """What is in force in place of a value that is refused, of the keys for which that is not the default."""
+    rows = []
+    for field in Config.model_fields.values():
+        rows += [(f"`{key}`", _instead(mark)) for key, mark in _marks(str(field.alias), field)]
+    return table(("Key that cannot be read", "In force until it is corrected"), rows)
+
+
+def _marks(key: str, field: FieldInfo) -> Iterator[tuple[str, IfRefused]]:
+    mark, inner = mark_of(field), _model_of(field.annotation)
+    if mark is not None:
+        yield key, mark
+    for below in inner.model_fields.values() if inner else ():
+        yield from _marks(f"{_place(key, field)}.{below.alias}", below)
+
+
+def _instead(mark: IfRefused) -> str:
+    if isinstance(mark.value, Entry):
+        return "without this agent"
+    return mark.words or f"`{json.dumps(mark.value)}`"
 
 
 def families() -> str:
@@ -59,12 +85,15 @@ def _rows(key: str, field: FieldInfo) -> Iterator[tuple[str, ...]]:
     inner = _model_of(field.annotation)
     if inner is None:
         if not field.description:
-            raise SystemExit(f"{key} has no description in onyx_jupyter/config/schema.py.")
+            raise SystemExit(f"{key} has no description in onyx_jupyter/config/schema/.")
         yield f"`{key}`", _value(field), _default(field), field.description
         return
-    place = {list: f"{key}[]", dict: f"{key}.<name>"}.get(get_origin(field.annotation), key)
     for below in inner.model_fields.values():
-        yield from _rows(f"{place}.{below.alias}", below)
+        yield from _rows(f"{_place(key, field)}.{below.alias}", below)
+
+
+def _place(key: str, field: FieldInfo) -> str:
+    return {list: f"{key}[]", dict: f"{key}.<name>"}.get(get_origin(field.annotation), key)
 
 
 def _model_of(annotation: Any) -> type[BaseModel] | None:
@@ -87,6 +116,9 @@ def _value(field: FieldInfo) -> str:
 def _kind(annotation: Any) -> str:
     if annotation in NAMES:
         return NAMES[annotation]
+    if get_origin(annotation) is Annotated:
+        kind, *marks = get_args(annotation)
+        return ", ".join([_kind(kind), *(PATTERNS[mark.pattern] for mark in marks)])
     origin, inside = get_origin(annotation), [kind for kind in get_args(annotation) if kind is not NoneType]
     if origin in (Union, UnionType):
         return " or ".join(_kind(kind) for kind in inside)
@@ -117,7 +149,7 @@ def _constraints(field: FieldInfo) -> dict[Any, Any]:
             found[Le] = mark.le
         elif getattr(mark, "pattern", None):
             found["pattern"] = mark.pattern
-        elif not isinstance(mark, MinLen):
+        elif not isinstance(mark, MinLen | IfRefused):
             raise SystemExit(f"No words for {mark}: teach scripts/config_reference.py.")
     return found
 
@@ -130,5 +162,5 @@ def _default(field: FieldInfo) -> str:
 
 
 if __name__ == "__main__":
-    written = {"keys": keys(), "families": families(), "providers": providers()}
+    written = {"keys": keys(), "refused": refused(), "families": families(), "providers": providers()}
     sys.exit(main(DOCS / "configuration.md", written, sys.argv[1:]))

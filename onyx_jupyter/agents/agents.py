@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from onyx_jupyter.agents.configured import Configured
+from onyx_jupyter.config.problems import Problem
 from onyx_jupyter.config.schema import AUTO_DEFAULT, AgentConfig
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.security.drive_folders import DriveFolders
@@ -58,18 +59,19 @@ class Agents:
             self._known[config.id] = self._parts(config)
         return self._known[config.id]
 
-    def problems(self) -> Sequence[str]:
-        """Warnings about the configuration and unknown names in it, as messages for the user."""
+    def problems(self) -> Sequence[Problem]:
+        """What is wrong with the configuration, and unknown names in it."""
         config = self._configured.settings.config
         chosen = [name for name in config.security.auto if name not in AUTO_DEFAULT]
-        tools, warnings = self._tools(), self._configured.settings.warnings
+        tools = self._tools()
         agents = [
             f"Agent {one.id}: {problem}"
             for one in config.agents.items
             for key, names in (("tools.allow", one.tools.allow or ()), ("tools.deny", one.tools.deny))
             for problem in unknown_names(key, names, tools)
         ]
-        return [*warnings, *agents, *unknown_names("security.auto", chosen, tools)]
+        unknown = [*agents, *unknown_names("security.auto", chosen, tools)]
+        return [*self._configured.settings.problems, *(Problem("warning", words) for words in unknown)]
 
     def _parts(self, config: AgentConfig) -> AgentParts:
         home = self._configured.home

@@ -18,11 +18,12 @@ from onyx_jupyter.agents.settings import Settings, load_settings, models_setting
 from onyx_jupyter.clock import Clock, SystemClock
 from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
 from onyx_jupyter.config.paths import Home
+from onyx_jupyter.config.roles import model_for
 from onyx_jupyter.config.schema import AgentConfig
 from onyx_jupyter.errors import InvalidRequest, OnyxError
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.messages import ToolCall
-from onyx_jupyter.protocols import Models
+from onyx_jupyter.protocols import ModelFileHolder, Models
 from onyx_jupyter.providers.known_providers import LOCAL
 from onyx_jupyter.providers.local_files.free_memory import free_memory_bytes
 from onyx_jupyter.providers.local_files.storage_folders import shared_folders
@@ -62,8 +63,10 @@ class Configured:
     provider_keys: Mapping[str, ProviderKey] = field(default_factory=dict, init=False)
     _settings: Settings | None = field(default=None, init=False)
     _models: AllowedModels | None = field(default=None, init=False)
+    _opened: tuple[ModelsSettings, Models] | None = field(default=None, init=False)
     _default: DefaultModel | None = field(default=None, init=False)
-    _retired: list[AllowedModels] = field(default_factory=list, init=False)
+    _retired: list[Models] = field(default_factory=list, init=False)
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _served: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
     changes: int = field(default=0, init=False)
     """How often the configuration has changed."""
@@ -74,7 +77,14 @@ class Configured:
         self.meter = UsageMeter(self.home.usage, self.clock, self._budget, self.on_call)
 
     async def read(self) -> None:
-        """Rereads the file, and creates each agent's workspace. Raises: StorageError."""
+        """Rereads the file, and creates each agent's workspace. Raises: StorageError.
+
+        What is running keeps the settings and models that it began with.
+        """
+        async with self._reading:
+            await self._read()
+
+    async def _read(self) -> None:
         stored = (await asyncio.to_thread(self.stored)).secrets
         secrets = {**{key: f"{name}-key" for name, key in stored.items()}, **self.more_secrets()}
         settings = await asyncio.to_thread(
@@ -94,27 +104,36 @@ class Configured:
             return
         self.on_change(settings)
         self.changes += 1
-        if self._models is not None:
-            self._retired.append(self._models)  # a run may still be using it
         folders = (self.home.models, *shared_folders())
         if self._default is None:
             free_bytes = await asyncio.to_thread(free_memory_bytes)
             is_allowed = allows_provider(self.ceiling, settings.config, LOCAL)
             self._default = DefaultModel(folders, free_bytes, is_allowed=is_allowed)
-        models = self.open_models(
-            replace(self.models_settings(), local_folders=folders, local_saved_in=self.home.cache)
-        )
+        models = self._open(replace(self.models_settings(), local_folders=folders, local_saved_in=self.home.cache))
         self._models = AllowedModels(models, settings.config, self.ceiling, self._default.missing, self.meter)
+
+    def _open(self, wished: ModelsSettings) -> Models:
+        """The models that are open if their settings are the same: a local one would be loaded once more."""
+        if self._opened is not None and self._opened[0] == wished:
+            return self._opened[1]
+        if self._opened is not None:
+            self._retired.append(self._opened[1])  # a run may still be using it
+        models = self.open_models(wished)
+        self._opened = (wished, models)
+        return models
 
     async def close(self) -> None:
         """Ends every model's process and connection."""
-        for models in [*self._retired, *([self._models] if self._models else [])]:
+        for models in self._all_opened():
             await models.close()
 
     async def release(self, path: Path) -> bool:
         """Closes a model's file wherever it is not answering; returns whether it is no longer in use."""
-        opened = [*self._retired, *([self._models] if self._models else [])]
-        return all([await models.release(path) for models in opened])
+        holders = [models for models in self._all_opened() if isinstance(models, ModelFileHolder)]
+        return all([await models.release(path) for models in holders])
+
+    def _all_opened(self) -> list[Models]:
+        return [*self._retired, *([self._opened[1]] if self._opened else [])]
 
     def models_settings(self) -> ModelsSettings:
         """What the providers need, with the key of each."""
@@ -147,7 +166,7 @@ class Configured:
     def model_of(self, agent: AgentConfig) -> str:
         """The model that answers for this agent if a session names none; `NO_MODEL` if there is none."""
         assert self._default is not None, "read() comes first"
-        return self.settings.config.model_of(agent) or self._default.id or agent.fallback_model or NO_MODEL
+        return model_for(self.settings.config, "default", agent) or self._default.id or agent.fallback_model or NO_MODEL
 
     def human_timeout_s(self) -> float:
         """How many seconds a person has to answer."""

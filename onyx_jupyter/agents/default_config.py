@@ -10,8 +10,7 @@ from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_at
 # Lines of an example have three spaces after the slashes, lines of text one.
 FIRST_FILE = """\
 // Onyx for Jupyter. JSON5: comments and trailing commas are fine, and an empty file works.
-// To use an example, remove the // at the start of its lines. To reload the file, choose "Connect a model…" in the
-// model picker, then "Check again".
+// To use an example, remove the // at the start of its lines. Onyx reads the file again when you save it.
 // All keys: docs/configuration.md in the source.
 {
   // The model to use: provider/model. Default: a model downloaded to this machine ("Local models…").

@@ -1,7 +1,4 @@
-"""The configuration in force, and the settings that other parts need from it.
-
-If the file has an error, the defaults apply, together with the restrictions of the last good one.
-"""
+"""The configuration in force, and the settings that other parts need from it."""
 
 from __future__ import annotations
 
@@ -11,18 +8,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel
 
-from onyx_jupyter.agents.allowed_models import allows_model, allows_provider
+from onyx_jupyter.agents.allowed_models import allows_model, allows_provider, is_refused
 from onyx_jupyter.agents.provider_keys import ProviderKey, provider_keys
 from onyx_jupyter.config.ceiling import Ceiling
-from onyx_jupyter.config.last_good import restrictions, strictest
-from onyx_jupyter.config.load import load, readable
+from onyx_jupyter.config.load import Loaded, load, read_text
 from onyx_jupyter.config.paths import Home
+from onyx_jupyter.config.problems import Problem
+from onyx_jupyter.config.roles import model_for, role_model
 from onyx_jupyter.config.schema import AgentConfig, Config, ProviderConfig
+from onyx_jupyter.config.schema.section import REFUSED_KEY
 from onyx_jupyter.config.sections import with_sections
 from onyx_jupyter.errors import ConfigError, NotFound, StorageError
 from onyx_jupyter.providers.embedders.ollama import OLLAMA
@@ -30,25 +29,24 @@ from onyx_jupyter.providers.embedders.settings import EmbedderKind, EmbeddingSet
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.security.known_secrets import environment_secrets
 from onyx_jupyter.security.secret_redactor import SecretRedactor
-from onyx_jupyter.storage.atomic_write import write_text_atomically
+from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """`error` says why the file is not in force; `last_good` holds the restrictions of the last one without an error.
+    """`problems` say what is wrong with file and environment; `text` is the file's text that is in force, if any is.
 
-    `keys` (value → kind) are the secrets of the configuration, `warnings` name what has no effect in it, `named_keys`
-    (provider → variable) the environment variables that hold keys.
+    `keys` (value → kind) are the secrets of the configuration, `named_keys` (provider → variable) the environment
+    variables that hold keys.
     """
 
     config: Config
     secrets: SecretRedactor
-    error: ConfigError | None = None
-    last_good: Config | None = None
+    problems: tuple[Problem, ...] = ()
+    text: str | None = field(default=None, repr=False)
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
-    warnings: tuple[str, ...] = ()
     named_keys: Mapping[str, str] = field(default_factory=dict)
 
     def agent(self, agent_id: str | None) -> AgentConfig:
@@ -62,13 +60,6 @@ class Settings:
         return agent
 
 
-class _LastGoodFile(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    schema_version: Literal[1]
-    config: Config
-
-
 def load_settings(
     home: Home,
     environment: Mapping[str, str] = os.environ,
@@ -80,28 +71,28 @@ def load_settings(
 
     `secrets` (value → kind) are to be hidden besides those in configuration and environment; `before` was in force.
 
-    Never raises for a bad value: a server with a typo in its configuration still answers and says what is wrong. Until
-    it is fixed, what was denied stays denied and nothing runs unasked.
+    Never raises for a bad value: a key with an error is refused alone. While the whole file cannot be read, the last
+    good one stays in force; where there is none, nothing runs unasked.
     """
-    error: ConfigError | None = None
-    last_good: Config | None
-    warnings: tuple[str, ...] = ()
-    named: Mapping[str, str] = {}
+    schema = with_sections(sections or {})
+    unreadable: tuple[Problem, ...] = ()
+    text: str | None
     try:
-        loaded = load(home.config_file, environment, with_sections(sections or {}))
-        config, warnings, named = loaded.config, loaded.warnings, loaded.named_keys
-    except ConfigError as problem:
-        log.error("%s Until this is corrected, every change asks for approval, and denied tools stay denied.", problem)
-        error, raw = problem, readable(home.config_file, environment)
-        last_good = before.last_good if before and before.last_good else _read_last_good(home.last_good_file)
-        config = strictest(last_good, raw)
-        keys = {**(before.keys if before else {}), **_readable_keys(raw)}
-    else:
-        last_good, keys = restrictions(config), _configured_secrets(config)
-        _write_last_good(home.last_good_file, last_good)
+        text = read_text(home.config_file)
+        loaded = load(text, home.config_file, environment, schema)
+    except ConfigError as error:
+        text, loaded, instead = _last_good(home, environment, schema, before)
+        unreadable = (Problem("error", f"{error} Until this is corrected, {instead}", line=error.line),)
+    problems = (*unreadable, *loaded.problems)
+    for problem in problems if before is None else set(problems) - set(before.problems):
+        log.log(logging.ERROR if problem.severity == "error" else logging.WARNING, "%s", problem)
+    # A key that was taken out of the file may still be in a conversation.
+    keys = {**(before.keys if before else {}), **written_keys(loaded.written), **_configured_secrets(loaded.config)}
+    if text is not None and all(problem.severity == "warning" for problem in problems):
+        _keep(home.last_good_file, text)
     values = {**environment_secrets(environment), **keys, **(secrets or {})}
-    redactor = SecretRedactor(values, shapes=config.security.secrets_filter)
-    return Settings(config, redactor, error, last_good, keys, warnings, named)
+    redactor = SecretRedactor(values, shapes=loaded.config.security.secrets_filter)
+    return Settings(loaded.config, redactor, problems, text, keys, loaded.named_keys)
 
 
 def models_settings(config: Config, ceiling: Ceiling, keys: Mapping[str, ProviderKey] | None = None) -> ModelsSettings:
@@ -119,6 +110,8 @@ def models_settings(config: Config, ceiling: Ceiling, keys: Mapping[str, Provide
             models=tuple(provider.models),
             context_window=provider.context_window,
             vision=provider.vision,
+            effort=provider.effort,
+            options=_options(provider),
         )
         for name, provider in named.items()
         if allows_provider(ceiling, config, name)
@@ -127,9 +120,15 @@ def models_settings(config: Config, ceiling: Ceiling, keys: Mapping[str, Provide
         providers=providers,
         local_idle_timeout_s=config.local.idle_timeout_ms / 1000,
         local_threads=config.local.threads,
-        default_model=config.model_of(config.default_agent()) or "",
+        default_model=model_for(config, "default", config.default_agent()) or "",
         request_timeout_s=config.runtime.retry.timeout_ms / 1000,
     )
+
+
+def _options(provider: ProviderConfig) -> dict[str, str]:
+    """The fields that only some providers have, by their key in the file."""
+    own = {"region", "profile", "project", "location", "api_version"}
+    return {key: value for key, value in provider.model_dump(by_alias=True, include=own).items() if value is not None}
 
 
 def embedding_settings(
@@ -137,31 +136,49 @@ def embedding_settings(
 ) -> EmbeddingSettings:
     """The embedders' settings from the configuration; the embedded one sends nothing, so it is always allowed."""
     models = replace(models_settings(config, ceiling, keys), default_model="")  # embedders do not depend on it
-    named = config.memory.embedding_model
-    refused: set[EmbedderKind] = set() if allows_provider(ceiling, config, OLLAMA) else {"ollama"}
-    refused |= {"api"} if named and not allows_model(ceiling, config, named) else set()
+    named = role_model(config, "embedding")
+    by_ollama = allows_provider(ceiling, config, OLLAMA) and not is_refused(config, f"{OLLAMA}/")
+    by_api = not named or (allows_model(ceiling, config, named) and not is_refused(config, named))
+    refused: set[EmbedderKind] = set() if by_ollama else {"ollama"}
+    refused |= set() if by_api else {"api"}
     return EmbeddingSettings(config.memory.embedder, named, models, frozenset(refused))
 
 
-def _read_last_good(path: Path) -> Config | None:
+def _last_good(
+    home: Home, environment: Mapping[str, str], schema: type[Config], before: Settings | None
+) -> tuple[str | None, Loaded, str]:
+    """The text in force while the file cannot be read, its configuration, and a sentence that says so."""
+    kept = home.last_good_file
+    if before is not None and before.text is not None:
+        return before.text, load(before.text, home.config_file, environment, schema), "the former file stays in force."
     try:
-        return _LastGoodFile.model_validate_json(path.read_bytes()).config
-    except FileNotFoundError:
-        return None
-    except (OSError, ValidationError) as error:
-        log.error("%s cannot be read, so the earlier restrictions are unknown: %s", path, error)
-        return None
-
-
-def _write_last_good(path: Path, last_good: Config) -> None:
-    text = _LastGoodFile(schema_version=1, config=last_good).model_dump_json(
-        by_alias=True, exclude_unset=True, indent=2
+        if kept.exists():
+            text = read_text(kept)
+            return text, load(text, kept, environment, schema), f"its last good content ({kept}) is in force."
+    except (ConfigError, OSError) as error:
+        log.error("The last good configuration cannot be read: %s", error)
+    loaded = load("", home.config_file, environment, schema)
+    strict = loaded.config.model_copy(
+        update={
+            "security": loaded.config.security.model_copy(update={"auto": [], "secrets_filter": True}),
+            "memory": loaded.config.memory.model_copy(update={"consolidation": False}),
+        }
     )
+    return (
+        None,
+        replace(loaded, config=strict),
+        "the defaults apply, Auto mode asks for everything, nothing is reviewed.",
+    )
+
+
+def _keep(path: Path, text: str) -> None:
+    """It is readable by the owner only: it may contain keys."""
     try:
         if not path.exists() or path.read_text("utf-8") != text:
+            make_private_folder(path.parent)
             write_text_atomically(path, text)
     except (OSError, UnicodeDecodeError, StorageError) as error:
-        log.error("The configuration's restrictions could not be saved for use while the file has an error: %s", error)
+        log.error("No copy of the configuration could be saved for use while the file has an error: %s", error)
 
 
 def _configured_secrets(config: Config) -> dict[str, str]:
@@ -171,11 +188,12 @@ def _configured_secrets(config: Config) -> dict[str, str]:
     keys = {f"{name}-key": provider.api_key for name, provider in config.providers.items()}
     keys["brave-key"] = config.tools.web.brave_api_key
     known = {key.get_secret_value(): re.sub(r"[^a-z0-9-]+", "-", kind.lower()) for kind, key in keys.items() if key}
+    known.pop(REFUSED_KEY, None)
     return known | {unquote(password): f"{kind}-password" for kind, password in passwords.items() if password}
 
 
-def _readable_keys(raw: Mapping[str, Any]) -> dict[str, str]:
-    """Value → kind of the keys in a configuration that has an error: they are still secrets."""
+def written_keys(raw: Mapping[str, Any]) -> dict[str, str]:
+    """Value → kind of the keys as written: those that are refused are secrets, too."""
     providers, tools = raw.get("providers"), raw.get("tools")
     places = [*(providers.values() if isinstance(providers, Mapping) else ()), tools]
     places += [tools.get("web")] if isinstance(tools, Mapping) else []

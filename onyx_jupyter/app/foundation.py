@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from onyx_jupyter.agents.config_watch import ConfigWatch
 from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.agents.default_config import make_home
 from onyx_jupyter.agents.embeddings import ConfiguredEmbeddings
@@ -76,6 +77,7 @@ def make(parts: Parts) -> Built:
         host.clock,
         called.notify,
     )
+    config_watch = ConfigWatch(configured, host.clock)
     streams = SessionStreams(configured.redact_data)
     sessions = SessionStore(host.home.sessions, host.clock, host.ids, lambda: configured.secrets)
     audit_log = AuditLog(host.home.audit_file, host.clock)
@@ -92,6 +94,7 @@ def make(parts: Parts) -> Built:
         await configured.read()
 
     async def close() -> None:
+        await config_watch.close()
         await own_embeddings.close()
         await index_process.close()
         await configured.close()
@@ -116,6 +119,7 @@ def make(parts: Parts) -> Built:
             INDEX_PROCESS: index_process,
         },
         start=start,
+        warm=config_watch.start,
         close=close,
         health=health,
     )

@@ -12,7 +12,7 @@ import json5
 
 Path = tuple[str | int, ...]
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""(?P<space>[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)
       | (?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
       | (?P<mark>[{}\[\]:,])
@@ -44,7 +44,7 @@ def parse(text: str) -> Document:
 
 
 def _has_content(text: str) -> bool:
-    return any(match.lastgroup != "space" for match in _TOKEN.finditer(text))
+    return any(match.lastgroup != "space" for match in TOKEN.finditer(text))
 
 
 def _positions(text: str) -> Iterator[tuple[Path, int]]:
@@ -52,7 +52,7 @@ def _positions(text: str) -> Iterator[tuple[Path, int]]:
     path: list[str | int] = []
     kinds: list[str] = []
     expects_key = False
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         kind, token = match.lastgroup, match.group()
         if kind == "space":
             continue

@@ -27,8 +27,8 @@ class Home:
 
     @property
     def last_good_file(self) -> Path:
-        """The restrictions of the last configuration without an error."""
-        return self.root / "last-good.json"
+        """The text of the last onyx.json without an error."""
+        return self.versions / "onyx.json" / "last-good.json5"
 
     @property
     def credentials_file(self) -> Path:
@@ -73,7 +73,7 @@ class Home:
 
     @property
     def versions(self) -> Path:
-        """Every former version of each memory file."""
+        """Every former version of each memory file, and the last good configuration."""
         return self.root / "versions"
 
     @property

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, create_model
@@ -30,12 +29,3 @@ def section(config: Config, name: str, model: type[S]) -> S:
     """A feature's section; its defaults if the file is not in force."""
     found = getattr(config, name, None)
     return found if isinstance(found, model) else model()
-
-
-def of_no_feature(raw: Mapping[str, Any], known: Collection[str]) -> list[str]:
-    """Sections of features that are not (or no longer) installed: objects whose name is not a typo of a known one."""
-    return [
-        name
-        for name, value in raw.items()
-        if name not in known and isinstance(value, dict) and not difflib.get_close_matches(name, known, n=1)
-    ]

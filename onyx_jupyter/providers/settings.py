@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Literal
 
 ToolMode = Literal["auto", "native", "json", "cell"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
     """One provider. `models` are ids, without the provider's prefix, to show in the model list.
 
-    `context_window` is in tokens, `vision` says whether the models see pictures, `effort` (one of EFFORTS) how much
-    they think unless a request says otherwise.
-    None: use what the provider library knows.
+    `context_window` is in tokens, `vision` says whether the models see pictures.
+    None: use what the provider library knows. `effort` is how much they think unless a request says otherwise,
+    `options` what only some providers have: `region` and `profile` (Bedrock), `project` and `location` (Vertex AI),
+    `apiVersion` (Azure).
     """
 
     api_key: str | None = field(default=None, repr=False)
@@ -25,7 +27,8 @@ class ProviderSettings:
     models: tuple[str, ...] = ()
     context_window: int | None = None
     vision: bool | None = None
-    effort: str | None = None
+    effort: Effort | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.app.features import EVENTS, OPERATIONS
-from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import defaults
+from tests.config.loading import clean
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -48,7 +48,7 @@ def test_configuration_examples_load(example: str, tmp_path: Path) -> None:
     path = tmp_path / "onyx.json"
     path.write_text(example, encoding="utf-8")
     variables = dict.fromkeys(re.findall(r"\$\{(\w+)\}", example), "a-value")
-    load_config(path, variables)
+    clean(path, variables)
 
 
 @pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)

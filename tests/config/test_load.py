@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from onyx_jupyter.agents.default_config import FIRST_FILE, write_first_file
-from onyx_jupyter.config.load import load_config
+from onyx_jupyter.config.problems import Problem
+from onyx_jupyter.config.roles import model_for
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ConfigError
+from tests.config.loading import clean, loaded
 
 
 def written(folder: Path, text: str) -> Path:
@@ -18,19 +20,25 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def refusal(folder: Path, text: str, environment: dict[str, str] | None = None) -> ConfigError:
+def refusal(folder: Path, text: str, environment: dict[str, str] | None = None) -> Problem:
+    """The only problem of the file."""
+    [problem] = loaded(written(folder, text), environment or {}).problems
+    return problem
+
+
+def unreadable(folder: Path, text: str) -> ConfigError:
     with pytest.raises(ConfigError) as caught:
-        load_config(written(folder, text), environment or {})
+        loaded(written(folder, text))
     return caught.value
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t\n", "// nothing yet\n/* at\nall */\n", "{}", "\ufeff{}"])
-def test_empty_file_means_defaults(tmp_path, text):
-    assert load_config(written(tmp_path, text), {}) == Config()
+def test_an_empty_file_means_the_defaults(tmp_path, text):
+    assert clean(written(tmp_path, text), {}) == Config()
 
 
-def test_missing_file_means_defaults_and_is_not_created(tmp_path):
-    config = load_config(tmp_path / "onyx.json", {})
+def test_a_missing_file_means_the_defaults_and_is_not_created(tmp_path):
+    config = clean(tmp_path / "onyx.json", {})
     assert config == Config()
     assert config.runtime.max_turns == 20
     assert config.runtime.default_timeout_ms == 300_000
@@ -39,14 +47,14 @@ def test_missing_file_means_defaults_and_is_not_created(tmp_path):
     assert (config.memory.vector_weight, config.memory.text_weight, config.memory.min_score) == (0.6, 0.4, 0.25)
     assert config.memory.consolidation_window == 25
     assert (config.tools.timeout, config.tools.max_output_bytes) == (120_000, 100_000)
-    assert config.model_of(config.default_agent()) is None
+    assert model_for(config, "default", config.default_agent()) is None
     assert list(tmp_path.iterdir()) == []
 
 
 def test_shipped_example_file_loads_and_sets_nothing(tmp_path):
     path = tmp_path / "onyx.json"
     assert write_first_file(path) is True
-    assert load_config(path, {}) == Config()
+    assert clean(path, {}) == Config()
     assert write_first_file(path) is False
     assert path.stat().st_mode & 0o777 == 0o600
 
@@ -62,7 +70,7 @@ def uncommented(example: str) -> str:
 @pytest.mark.parametrize("example", FIRST_FILE_EXAMPLES)
 def test_each_example_works_when_uncommented(tmp_path, example):
     path = written(tmp_path, FIRST_FILE.replace(example, uncommented(example)))
-    config = load_config(path, KEYS)
+    config = clean(path, KEYS)
     assert {name for name, value in config if value != getattr(Config(), name)} <= {example.strip("/ ").split(":")[0]}
 
 
@@ -70,7 +78,7 @@ def test_all_examples_work_together_and_their_limits_are_defaults(tmp_path):
     text = FIRST_FILE
     for example in FIRST_FILE_EXAMPLES:
         text = text.replace(example, uncommented(example))
-    config, empty = load_config(written(tmp_path, text), KEYS), Config()
+    config, empty = clean(written(tmp_path, text), KEYS), Config()
     assert config.agents.defaults.model == "anthropic/claude-sonnet-4-5"
     assert config.default_agent().fallback_model == "openai/gpt-5.2"
     assert config.default_agent().tools.deny == ["group:web"]
@@ -89,7 +97,7 @@ def test_json5_with_comments_single_quotes_and_trailing_commas_is_read(tmp_path)
       providers: { 'my-server': { baseUrl: 'http://localhost/v1' } },
     }
     """
-    config = load_config(written(tmp_path, text), {})
+    config = clean(written(tmp_path, text), {})
     assert config.agents.defaults.model == "openai/gpt-5"
     assert config.runtime.max_turns == 7
     assert config.providers["my-server"].base_url == "http://localhost/v1"
@@ -97,8 +105,8 @@ def test_json5_with_comments_single_quotes_and_trailing_commas_is_read(tmp_path)
 
 def test_file_overrides_default_and_environment_overrides_file(tmp_path):
     path = written(tmp_path, "{ runtime: { maxTurns: 7 }, tools: { timeout: 5000 } }")
-    assert load_config(path, {}).runtime.max_turns == 7
-    config = load_config(path, {"ONYX_RUNTIME__MAXTURNS": "9"})
+    assert clean(path, {}).runtime.max_turns == 7
+    config = clean(path, {"ONYX_RUNTIME__MAXTURNS": "9"})
     assert config.runtime.max_turns == 9
     assert config.tools.timeout == 5000
     assert config.runtime.memory_search_top_k == 6
@@ -106,7 +114,7 @@ def test_file_overrides_default_and_environment_overrides_file(tmp_path):
 
 def test_environment_sets_names_lists_and_secrets(tmp_path):
     path = written(tmp_path, "{ providers: { 'My-Server': { baseUrl: 'http://a/v1' } } }")
-    config = load_config(
+    config = clean(
         path,
         {
             "ONYX_PROVIDERS__MY_SERVER__APIKEY": "12345678",
@@ -145,20 +153,25 @@ def test_environment_sets_names_lists_and_secrets(tmp_path):
         ("{ agents: {\n list: [] } }", "agents.list", 2, ["[]", "at least 1 item"]),
         (
             "{ agents: {\n list: [{id: 'a'}, {id: 'a'}] } }",
-            "agents",
-            1,
+            "agents.list[1]",
+            2,
             ["must be unique; used more than once: a"],
         ),
-        ("{ agents: { list: [{id: 'a', default: true}, {id: 'b', default: true}] } }", "agents", 1, ["only one agent"]),
-        ("{ bindings: [{ agentId: 'ghost', match: { channel: 'x' } }] }", "", None, ["no agent 'ghost'", "main"]),
+        (
+            "{ agents: { list: [{id: 'a', default: true}, {id: 'b', default: true}] } }",
+            "agents.list[1].default",
+            1,
+            ["only one agent"],
+        ),
+        ("{ bindings: [{agentId: 'ghost', match: {channel: 'x'}}] }", "bindings[0]", 1, ["no agent 'ghost'", "main"]),
         ("{ security: { secretsFilter: 'maybe' } }", "security.secretsFilter", 1, ["'maybe'", "boolean"]),
-        ("{ heartbeat: {\n intervalMs: 5 } }", "heartbeat.intervalMs", 2, ["5", "30000"]),
+        ("{ heartbeat: {\n intervalMs: 5 } }", "heartbeat.intervalMs", 2, ["5", "1000"]),
         ("{ local: {\n threads: -1 } }", "local.threads", 2, ["-1", "1"]),
     ],
 )
 def test_wrong_value_names_key_value_line_and_allowed_values(tmp_path, text, key, line, words):
     error = refusal(tmp_path, text)
-    assert (error.key, error.line) == (key, line)
+    assert (error.severity, error.key, error.line) == ("error", key, line)
     message = str(error)
     assert str(tmp_path / "onyx.json") in message
     assert key in message
@@ -194,8 +207,8 @@ def test_wrong_environment_variable_is_named_instead_of_line(tmp_path):
 @pytest.mark.parametrize(
     ("variable", "words"),
     [
-        ("ONYX_RUNTIME__TURNS", ["'TURNS'", "maxTurns"]),
-        ("ONYX_NOWHERE__X", ["'NOWHERE'", "agents"]),
+        ("ONYX_RUNTIME__TURNS", ["'runtime.TURNS'", "maxTurns"]),
+        ("ONYX_NOWHERE__X", ["'NOWHERE'", "no feature"]),
         ("ONYX_AGENTS__LIST__FIRST__NAME", ["'FIRST'", "position in a list"]),
         ("ONYX_AGENTS__LIST__7__NAME", ["only 0 items"]),
         ("ONYX_RUNTIME__MAXTURNS__MORE", ["runtime.maxTurns is a value"]),
@@ -225,7 +238,7 @@ def test_variable_below_wrong_type_is_a_readable_error(tmp_path, text, variable)
 
 def test_environment_references_are_expanded_and_missing_ones_named_with_line(tmp_path):
     text = "{\n providers: {\n  openai: { apiKey: '${MY_KEY}', baseUrl: 'http://${HOST}:1/v1' } } }"
-    config = load_config(written(tmp_path, text), {"MY_KEY": "k-1", "HOST": "box"})
+    config = clean(written(tmp_path, text), {"MY_KEY": "k-1", "HOST": "box"})
     provider = config.providers["openai"]
     assert provider.api_key is not None
     assert (provider.api_key.get_secret_value(), provider.base_url) == ("k-1", "http://box:1/v1")
@@ -254,11 +267,12 @@ SECRET = "sk-very-secret-0123456789abcdef"
         {"openai": {"models": SECRET}},
     ],
 )
-def test_misplaced_secret_is_in_no_error(tmp_path, value):
-    error = refusal(tmp_path, json.dumps({"providers": value}))
-    assert SECRET not in str(error)
-    assert SECRET[:12] not in str(error)
-    assert "providers" in str(error)
+def test_a_secret_is_in_no_error_wherever_it_was_put_by_mistake(tmp_path, value):
+    problems = loaded(written(tmp_path, json.dumps({"providers": value}))).problems
+    assert problems
+    for error in problems:
+        assert SECRET[:12] not in str(error)
+        assert "providers" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -276,8 +290,8 @@ def test_secret_in_environment_variable_is_in_no_error(tmp_path):
     assert "ONYX_PROVIDERS__OPENAI" in str(error)
 
 
-def test_printing_configuration_hides_keys(tmp_path):
-    config = load_config(written(tmp_path, json.dumps({"providers": {"openai": {"apiKey": SECRET}}})), {})
+def test_a_key_is_not_shown_when_the_configuration_is_printed(tmp_path):
+    config = clean(written(tmp_path, json.dumps({"providers": {"openai": {"apiKey": SECRET}}})), {})
     assert SECRET not in repr(config)
     assert SECRET not in str(config.model_dump(mode="json"))
 
@@ -293,8 +307,8 @@ def test_printing_configuration_hides_keys(tmp_path):
         ("{} trailing", 1),
     ],
 )
-def test_non_object_json5_is_rejected_with_message(tmp_path, text, line):
-    error = refusal(tmp_path, text)
+def test_what_is_no_json5_object_is_refused_in_words(tmp_path, text, line):
+    error = unreadable(tmp_path, text)
     assert str(tmp_path / "onyx.json") in str(error)
     if line is not None:
         assert error.line == line
@@ -304,11 +318,11 @@ def test_binary_file_is_rejected_with_message(tmp_path):
     path = tmp_path / "onyx.json"
     path.write_bytes(b"\xff\xfe{}")
     with pytest.raises(ConfigError, match="cannot be read"):
-        load_config(path, {})
+        loaded(path)
 
 
-def test_deeply_nested_file_is_rejected_with_message(tmp_path):
-    error = refusal(tmp_path, "{ runtime: " + "[" * 20_000 + "]" * 20_000 + "}")
+def test_a_file_nested_beyond_reason_is_refused_in_words(tmp_path):
+    error = unreadable(tmp_path, "{ runtime: " + "[" * 20_000 + "]" * 20_000 + "}")
     assert "onyx.json" in str(error)
 
 

@@ -53,7 +53,7 @@ def test_configuration_error_names_key_value_and_line(open_lab: OpenLab, lab: La
         expect(sidebar.config_banner).to_contain_text("maxTurns")
         expect(sidebar.config_banner).to_contain_text("many")
         expect(sidebar.config_banner).to_contain_text("line 3")
-        expect(sidebar.config_banner).to_contain_text("Auto mode asks for everything, denied tools stay denied")
+        expect(sidebar.config_banner).to_contain_text("its default applies")
         lab.home.joinpath("onyx.json").write_text(good, "utf-8")
         sidebar.config_banner.get_by_role("button", name="Check again").click()
         expect(sidebar.config_banner).to_have_count(0)

@@ -9,14 +9,14 @@ import pytest
 from onyx_jupyter.agents.settings import embedding_settings
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
-from onyx_jupyter.config.load import load_config
 from onyx_jupyter.config.schema import Config
-from onyx_jupyter.errors import ConfigError, EmbeddingError
+from onyx_jupyter.errors import EmbeddingError
 from onyx_jupyter.protocols.retrieval import EmbedderIdentity
 from onyx_jupyter.providers.embedders.model_tags import marked, tag_of, unmarked
 from onyx_jupyter.providers.embedders.sources import embedder_sources, open_embeddings
 from onyx_jupyter.security.secret_redactor import SecretRedactor
 from onyx_jupyter.testing.embedding_server import EmbeddingServer
+from tests.config.loading import loaded
 
 API = "openai/text-embedding-3-small"
 SECRET = "correct-horse-battery-staple"
@@ -69,9 +69,10 @@ def test_configured_embedder_is_the_only_candidate(memory: dict[str, Any], expec
         ({"ONYX_MEMORY__EMBEDDINGMODEL": "text-embedding-3-small"}, "memory.embeddingModel"),
     ],
 )
-def test_contradictory_configuration_is_rejected(tmp_path: Any, variables: dict[str, str], words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
-        load_config(tmp_path / "onyx.json", variables)
+def test_a_configuration_without_sense_is_refused(tmp_path: Any, variables: dict[str, str], words: str) -> None:
+    [problem] = loaded(tmp_path / "onyx.json", variables).problems
+    assert problem.severity == "error"
+    assert words in problem.message
 
 
 async def test_configured_custom_server_gets_texts_without_secrets() -> None:

@@ -1,10 +1,10 @@
 """A configuration with an error never lets Onyx do more: at a start, when it is read anew, and in what it offers."""
 
-import json
+from pathlib import Path
 
 import pytest
 
-from onyx_jupyter.agents.settings import load_settings
+from onyx_jupyter.agents.settings import Settings, load_settings
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.testing.script import Call
 from tests.runs.house import House, Touch
@@ -12,12 +12,7 @@ from tests.runs.house import House, Touch
 TOUCH = Call("touch", {"word": "x"})
 AUTO_TOUCH = '{security: {auto: ["touch"]}}'
 MODEL = {"ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model"}
-BROKEN = [
-    '{security: {auto: ["touch"]}, runtime: {maxTurns: "many"}}',
-    '{security: {auto: ["touch"]}, nonsense: 1}',
-    '{security: {auto: ["touch"]},',
-    "[]",
-]
+UNREADABLE = ['{security: {auto: ["touch"]},', "[]", '{security: {}, security: {auto: ["touch"]}}']
 
 
 class Save(Touch):
@@ -40,8 +35,14 @@ async def reread(house, text):
     return (await house.onyx.container.health())["config"]
 
 
-@pytest.mark.parametrize("text", BROKEN)
-async def test_broken_file_makes_auto_mode_ask_for_everything(tmp_path, text):
+def settings_of(folder: Path, text: str, before: Settings | None = None, **variables: str) -> Settings:
+    home = Home(folder)
+    home.config_file.write_text(text)
+    return load_settings(home, variables, before=before)
+
+
+@pytest.mark.parametrize("text", [*UNREADABLE, '{security: {auto: "touch"}}', '{security: {autos: ["touch"]}}'])
+async def test_in_auto_mode_everything_is_asked_while_it_is_unknown_what_may_run(tmp_path, text):
     save = Save()
     house = House(tmp_path, [[SAVE], "Denied", [TOUCH], "Done"], config=text, more_tools=[save])
     key = await house.session()
@@ -56,23 +57,51 @@ async def test_broken_file_makes_auto_mode_ask_for_everything(tmp_path, text):
     assert house.touch.done == ["x"], "once the file is right, Auto mode is as configured"
 
 
-async def test_error_while_running_revokes_auto_at_next_message(tmp_path):
-    house = House(tmp_path, [[TOUCH], "Done", [TOUCH]], config=AUTO_TOUCH)
+async def test_an_error_elsewhere_changes_nothing_else(tmp_path):
+    text = '{security: {auto: ["touch"]}, runtime: {maxTurns: "many"}, gateway: {port: 18789}}'
+    house = House(tmp_path, [[TOUCH], "Done"], config=text)
+    await house.run(await house.session(), mode="auto", model="scripted/model")
+    assert house.touch.done == ["x"]
+    config = (await house.onyx.container.health())["config"]
+    assert [(one["severity"], one["key"], one["line"]) for one in config["problems"]] == [
+        ("error", "runtime.maxTurns", 1),
+        ("warning", "gateway", 1),
+    ]
+    await house.close()
+
+
+@pytest.mark.parametrize("text", UNREADABLE)
+async def test_a_file_that_cannot_be_read_leaves_the_former_one_in_force(tmp_path, text):
+    house = House(tmp_path, [[TOUCH], "Done"], config=AUTO_TOUCH)
     key = await house.session()
+    config = await reread(house, text)
+    assert not config["ok"]
+    assert "the former file stays in force" in config["message"]
     await house.run(key, mode="auto", model="scripted/model")
     assert house.touch.done == ["x"]
-    assert not (await reread(house, BROKEN[0]))["ok"]
-    run_id = await house.send(key, mode="auto", model="scripted/model")
+    await house.close()
+
+
+async def test_a_run_keeps_what_it_began_with_and_the_next_one_has_what_was_saved_meanwhile(tmp_path):
+    house = House(tmp_path, [[TOUCH], "Done", [TOUCH]], config="{}")
+    key = await house.session()
+    run_id = await house.send(key, model="scripted/model")
     await house.asked()
-    assert house.touch.done == ["x"]
-    await house.onyx.abort(run_id)
+    assert (await reread(house, '{agents: {list: [{tools: {deny: ["touch"]}}]}}'))["ok"]
+    await house.approve("once")
     await house.end(run_id)
+    assert house.touch.done == ["x"]
+    await house.run(key, model="scripted/model")
+    assert "touch" not in offered(house)
+    assert house.touch.done == ["x"]
+    await house.close()
 
 
-async def test_environment_cannot_restore_auto_and_bad_variable_is_an_error(tmp_path):
-    for variables in ({"ONYX_SECURITY__AUTO": '["touch"]', "ONYX_NO__KEY": "1"}, {"ONYX_SECURITY__AUTO": "touch"}):
+async def test_the_environment_gives_no_auto_back(tmp_path):
+    for text, variables in (("{", {"ONYX_SECURITY__AUTO": '["touch"]'}), ("{}", {"ONYX_SECURITY__AUTO": "touch"})):
         save = Save()
-        house = House(tmp_path, [[SAVE]], environment=MODEL | variables, more_tools=[save])
+        house = House(tmp_path, [[SAVE]], config=text, environment=MODEL | variables, more_tools=[save])
+        house.home.last_good_file.unlink(missing_ok=True)
         key = await house.session()
         assert house.onyx.settings.config.security.auto == []
         run_id = await house.send(key, mode="auto", model="scripted/model")
@@ -107,36 +136,53 @@ async def test_denied_tool_stays_denied_on_start_with_broken_file(tmp_path):
     assert "touch" not in offered(house)
 
 
-async def test_other_agents_session_keeps_its_tools_while_file_is_broken(tmp_path):
+@pytest.mark.parametrize("tools", ['{allow: "peek"}', '{deny: ["touch", 5]}', '{denny: ["touch"]}', '"peek"'])
+async def test_an_agent_whose_tools_cannot_be_read_has_none_and_the_others_have_theirs(tmp_path, tools):
     good = '{agents: {list: [{id: "main"}, {id: "reader", tools: {allow: ["peek"]}}]}}'
-    house = House(tmp_path, ["Hi"], config=good)
+    house = House(tmp_path, ["Hi", "Hi"], config=good)
     key = await house.session(agent="reader")
-    await reread(house, '{agents: {list: "none"}}')
+    other = await house.session()
+    await reread(house, good.replace('{allow: ["peek"]}', tools))
     await house.run(key, model="scripted/model")
-    assert offered(house) == {"peek"}
+    assert offered(house) == set()
+    await house.run(other, model="scripted/model")
+    assert offered(house) >= {"peek", "touch"}
+    await house.close()
 
 
-async def test_session_of_unknown_agent_gets_no_other_agents_tools(tmp_path):
-    good = '{agents: {list: [{id: "main"}, {id: "reader", tools: {allow: ["peek"]}}]}}'
-    before = House(tmp_path, config=good)
-    key = await before.session(agent="reader")
-    await before.close()
-    before.home.last_good_file.unlink()
-    house = House(tmp_path, [[TOUCH]], config="{")
-    await house.onyx.ready()
+@pytest.mark.parametrize("text", ['{agents: {list: "none"}}', '{agents: {list: [{id: "main"}, "reader"]}}'])
+async def test_a_session_whose_agent_cannot_be_read_gets_no_other_agents_tools(tmp_path, text):
+    house = House(tmp_path, [[TOUCH]], config='{agents: {list: [{id: "main"}, {id: "reader"}]}}')
+    key = await house.session(agent="reader")
+    await reread(house, text)
     name, data = await house.run(key, model="scripted/model", mode="auto")
     assert (name, data["code"]) == ("chat.error", "not_found")
     assert house.model.requests == []
-    assert house.touch.done == []
+    await house.close()
 
 
-async def test_health_says_what_applies_until_file_is_fixed(tmp_path):
+async def test_a_provider_whose_address_or_key_cannot_be_read_gets_no_request(tmp_path):
+    for text in (
+        '{baseUrl: "gateway.example"}',
+        '{apiKey: "${NO_SUCH_VARIABLE}"}',
+        '{baseURL: "https://a.example"}',
+        "5",
+    ):
+        house = House(tmp_path, [[TOUCH]], config=f"{{providers: {{scripted: {text}}}}}")
+        name, data = await house.run(await house.session(), model="scripted/model")
+        assert name == "chat.error"
+        assert "scripted/model is unavailable" in data["message"]
+        assert house.model.requests == []
+        await house.close()
+
+
+async def test_health_says_what_holds_until_the_file_is_right(tmp_path):
     house = House(tmp_path, config="{\n runtime: { maxTurns: 'many' } }")
     await house.onyx.ready()
     config = (await house.onyx.container.health())["config"]
     assert "line 2" in config["message"]
-    assert "Auto mode asks for everything" in config["hint"]
-    assert "denied tools stay denied" in config["hint"]
+    assert "its default applies" in config["message"]
+    await house.close()
 
 
 async def test_always_grants_stay(tmp_path):
@@ -150,54 +196,71 @@ async def test_always_grants_stay(tmp_path):
     assert house.touch.done == ["x", "x"]
 
 
-def test_last_good_copy_is_written_once_without_keys(tmp_path):
+def test_the_kept_copy_is_the_file_itself_and_written_once(tmp_path):
+    text = '// mine\n{providers: {lab: {baseUrl: "https://lab.example", apiKey: "sk-secret-of-the-lab"}}}'
     home = Home(tmp_path)
-    home.config_file.write_text('{providers: {lab: {baseUrl: "https://a:pass@lab.example", apiKey: "sk-secret"}}}')
-    load_settings(home, {})
-    written = home.last_good_file.read_text()
-    assert json.loads(written)["schema_version"] == 1
-    assert "sk-secret" not in written
-    assert "pass" not in written
+    settings_of(tmp_path, text)
+    assert home.last_good_file.read_text() == text
+    assert home.last_good_file.stat().st_mode & 0o777 == 0o600
+    assert home.last_good_file.relative_to(tmp_path).parts[0] in home.private_names
     stamp = home.last_good_file.stat()
-    load_settings(home, {})
+    settings_of(tmp_path, text)
     assert home.last_good_file.stat().st_ino == stamp.st_ino, "the same is not written twice"
 
 
-def test_broken_configuration_is_never_kept(tmp_path):
+@pytest.mark.parametrize("worse", ["{runtime: {maxTurns: 'x'}}", "{", "{runtime: {maxTurns: '${NO_SUCH_VARIABLE}'}}"])
+def test_a_file_with_an_error_is_never_kept_but_one_with_a_warning_is(tmp_path, worse):
     home = Home(tmp_path)
-    home.config_file.write_text('{agents: {list: [{tools: {deny: ["exec"]}}]}}')
-    load_settings(home, {})
-    good = home.last_good_file.read_text()
-    home.config_file.write_text("{agents: {list: [{tools: {deny: []}}]}, nonsense: 1}")
-    settings = load_settings(home, {})
-    assert settings.config.agents.items[0].tools.deny == ["exec"]
+    good = "{runtime: {maxTurns: 7}, gateway: {}}"
+    settings_of(tmp_path, good)
+    settings_of(tmp_path, worse)
     assert home.last_good_file.read_text() == good
 
 
-@pytest.mark.parametrize("damaged", ["", "{", '{"schema_version": 2, "config": {}}', '{"config": {}}', "\x00"])
-def test_damaged_copy_counts_as_none_and_everything_is_asked(tmp_path, damaged, caplog):
+def test_the_whole_last_good_file_is_in_force_at_a_start_with_a_broken_one(tmp_path):
+    good = """{runtime: {maxTurns: 7}, providers: {lab: {baseUrl: "https://lab.example", apiKey: "key-77-of-the-lab"}},
+        agents: {list: [{id: "reader", tools: {allow: ["read"]}}]}}"""
+    settings_of(tmp_path, good)
+    settings = settings_of(tmp_path, "{\n\n runtime", ONYX_RUNTIME__MEMORYSEARCHTOPK="9")
+    assert settings.config.runtime.max_turns == 7
+    assert settings.config.runtime.memory_search_top_k == 9
+    assert settings.config.default_agent().tools.allow == ["read"]
+    assert settings.config.providers["lab"].base_url == "https://lab.example"
+    assert "key-77" not in settings.secrets.apply("key-77-of-the-lab")
+    [problem] = settings.problems
+    assert problem.severity == "error"
+    assert problem.line == 3
+    assert "last good content" in problem.message
+
+
+def test_a_former_file_that_was_good_but_for_one_key_stays_in_force_as_it_was(tmp_path):
+    before = settings_of(tmp_path, '{agents: {list: [{tools: {deny: ["exec"]}}]}, runtime: {maxTurns: "x"}}')
+    settings = settings_of(tmp_path, "{", before)
+    assert settings.config == before.config
+    assert len(settings.problems) == 2, "that of the file that cannot be read, and that of the one in force"
+    assert settings_of(tmp_path, "{", settings).config == before.config
+
+
+@pytest.mark.parametrize("damaged", [b"{", b"[]", b"\xff\xfe\x00"])
+def test_a_damaged_copy_is_as_good_as_none_and_nothing_runs_unasked(tmp_path, damaged, caplog):
     home = Home(tmp_path)
-    home.config_file.write_text('{agents: {list: [{tools: {deny: ["exec"]}}]}, nonsense: 1}')
-    home.last_good_file.write_text(damaged)
-    settings = load_settings(home, {})
+    home.last_good_file.parent.mkdir(parents=True)
+    home.last_good_file.write_bytes(damaged)
+    settings = settings_of(tmp_path, "{")
     assert settings.config.security.auto == []
-    assert settings.config.agents.items[0].tools.deny == ["exec"], "what the file says itself still counts"
-    assert "last-good.json cannot be read" in caplog.text
+    assert settings.config.memory.consolidation is False
+    assert "last good configuration cannot be read" in caplog.text
 
 
-def test_unwritable_copy_does_not_prevent_start(tmp_path, caplog):
-    home = Home(tmp_path)
-    home.last_good_file.mkdir()
-    assert load_settings(home, {}).error is None
-    assert "could not be saved" in caplog.text
+def test_a_copy_that_cannot_be_written_keeps_no_server_from_starting(tmp_path, caplog):
+    Home(tmp_path).last_good_file.mkdir(parents=True)
+    assert settings_of(tmp_path, "{}").problems == ()
+    assert "No copy of the configuration could be saved" in caplog.text
 
 
-def test_keys_in_broken_file_are_redacted(tmp_path):
-    home = Home(tmp_path)
-    home.config_file.write_text('{providers: {lab: {apiKey: "first-key-of-the-lab"}}}')
-    before = load_settings(home, {})
-    home.config_file.write_text('{providers: {lab: {apiKey: "second-key-of-the-lab"}}, nonsense: 1}')
-    shown = load_settings(home, {}, before=before).secrets.apply("first-key-of-the-lab second-key-of-the-lab")
+def test_keys_in_a_broken_file_are_hidden_all_the_same(tmp_path):
+    before = settings_of(tmp_path, '{providers: {lab: {apiKey: "first-key-of-the-lab"}}}')
+    text = '{providers: {lab: {apiKey: "second-key-of-the-lab", baseUrl: 5}, other: {apikey: "third-key-of-the-lab"}}}'
+    shown = settings_of(tmp_path, text, before).secrets.apply("first-key-of-the-lab second-key-of-the-lab")
     assert "key-of-the-lab" not in shown
-    home.config_file.write_text("{")
-    assert "first-key" not in load_settings(home, {}, before=before).secrets.apply("first-key-of-the-lab")
+    assert "first-key" not in settings_of(tmp_path, "{", before).secrets.apply("first-key-of-the-lab")

@@ -275,11 +275,25 @@ export interface ClientUpdateParams {
   folder?: string | null;
 }
 
-/** One part's state; `hint` says what to do when it is not ok. */
+/** One part's state; `hint` says what to do when it is not ok. Only `config` has `problems`. */
 export interface Component {
   ok: boolean;
   message: string;
   hint?: string | null;
+  problems?: Array<ConfigProblem> | null;
+}
+
+/**
+ * What is wrong at one key: `error` if its value is refused, `warning` if it has no effect.
+ *
+ * `line` is that of onyx.json; `variable` is set if the environment is at fault instead.
+ */
+export interface ConfigProblem {
+  severity: "error" | "warning";
+  message: string;
+  key?: string | null;
+  line?: number | null;
+  variable?: string | null;
 }
 
 /**

@@ -18,6 +18,7 @@ from onyx_jupyter.agents.default_model import NO_MODEL
 from onyx_jupyter.agents.model_choice import ModelChoice
 from onyx_jupyter.agents.settings import Settings
 from onyx_jupyter.clock import IdSource
+from onyx_jupyter.config.roles import role_model
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.features.memory.notes import MemoryNotes, plan_of
 from onyx_jupyter.memory.change_plan import HISTORY_FILE, Plan, execute_plan, make_plan, memory_text, newest_version
@@ -69,7 +70,7 @@ class Consolidation:
     def can(self, parts: AgentParts, of_session: str | None) -> bool:
         """Whether the model is suitable: small models ignore the format, so they are used only if configured."""
         settings = self.settings()
-        if settings.config.memory.consolidation_model:
+        if role_model(settings.config, "consolidation"):
             return True
         model = self.model_for(parts, settings, of_session)
         return model.id != NO_MODEL and not model.light
@@ -83,7 +84,7 @@ class Consolidation:
         async def as_it_is(other: Model, request: ModelRequest) -> ModelRequest:
             return request
 
-        chosen = settings.config.memory.consolidation_model or of_session
+        chosen = role_model(settings.config, "consolidation") or of_session
         return self.choice.open(self.models(), settings.config, parts.config, chosen, as_it_is)
 
     async def _plan(

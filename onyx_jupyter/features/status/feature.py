@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import asdict
 from typing import Any
 
 from onyx_jupyter.agents.agents import Agents
@@ -18,10 +19,7 @@ from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, HEALTH
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams
 
-CONFIG_HINT = (
-    "Until this is corrected, Auto mode asks for everything, denied tools stay denied, and all other settings use "
-    "their defaults. Correct it, then choose “Check again”."
-)
+CONFIG_HINT = "Correct it and save the file: Onyx reads it again at once."
 
 
 def make(parts: Parts) -> Built:
@@ -40,12 +38,15 @@ def make(parts: Parts) -> Built:
 
 
 def _config(configured: Configured, agents: Agents) -> Component:
-    error = configured.settings.error
-    if error is None and (problems := agents.problems()):
-        return {"ok": False, "message": " ".join(problems), "hint": "The rest of the file is in effect."}
-    if error is None:
+    problems = agents.problems()
+    if not problems:
         return {"ok": True, "message": str(configured.home.config_file)}
-    return {"ok": False, "message": str(error), "hint": CONFIG_HINT}
+    return {
+        "ok": False,
+        "message": " ".join(map(str, problems)),
+        "hint": CONFIG_HINT,
+        "problems": [asdict(problem) for problem in problems],
+    }
 
 
 def _model(configured: Configured, model_id: str) -> Component:

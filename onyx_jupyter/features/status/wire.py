@@ -9,12 +9,26 @@ from pydantic import Field
 from onyx_jupyter.operations.wire import Wire
 
 
+class ConfigProblem(Wire):
+    """What is wrong at one key: `error` if its value is refused, `warning` if it has no effect.
+
+    `line` is that of onyx.json; `variable` is set if the environment is at fault instead.
+    """
+
+    severity: Literal["error", "warning"]
+    message: str
+    key: str | None = None
+    line: int | None = None
+    variable: str | None = None
+
+
 class Component(Wire):
-    """One part's state; `hint` says what to do when it is not ok."""
+    """One part's state; `hint` says what to do when it is not ok. Only `config` has `problems`."""
 
     ok: bool
     message: str
     hint: str | None = None
+    problems: list[ConfigProblem] | None = None
 
 
 class ServerCeiling(Wire):

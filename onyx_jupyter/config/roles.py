@@ -1,0 +1,50 @@
+"""Which model does what: the models of the configuration by role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+from onyx_jupyter.config.schema import AgentConfig, Config
+
+Role = Literal["default", "heartbeat", "cron", "subagent", "consolidation", "completion", "embedding"]
+ROLES: tuple[Role, ...] = get_args(Role)
+# In these roles the agent itself answers, so its own model comes before that of the role.
+_OF_AGENT: tuple[Role, ...] = ("default", "heartbeat", "cron", "subagent")
+
+
+def model_for(config: Config, role: Role, agent: AgentConfig | None = None, job: str | None = None) -> str | None:
+    """The configured model for a role: the job's own, the agent's own, the role's, the default one.
+
+    Where no agent answers (consolidation, completion), the role's comes before the agent's; embeddings are made by a
+    model of that role only. None if none is configured.
+    """
+    of_agent, of_role = agent.model if agent else None, role_model(config, role)
+    if role == "embedding":
+        return job or of_role
+    first, second = (of_agent, of_role) if role in _OF_AGENT else (of_role, of_agent)
+    return job or first or second or role_model(config, "default")
+
+
+def role_model(config: Config, role: Role) -> str | None:
+    """The model that is configured for the role itself."""
+    return getattr(config.runtime, f"{role}_model") or _alias(config, role)[1]
+
+
+def differing(config: Config) -> Iterator[tuple[str, str]]:
+    """The keys of two different models for one role, the one that counts first."""
+    for role in ROLES:
+        model, (key, alias) = getattr(config.runtime, f"{role}_model"), _alias(config, role)
+        if model and alias and model != alias:
+            yield f"runtime.{role}Model", key
+
+
+def _alias(config: Config, role: Role) -> tuple[str, str | None]:
+    """The older key for a role's model, and its value."""
+    aliases = {
+        "default": ("agents.defaults.model", config.agents.defaults.model),
+        "heartbeat": ("heartbeat.model", config.heartbeat.model),
+        "consolidation": ("memory.consolidationModel", config.memory.consolidation_model),
+        "embedding": ("memory.embeddingModel", config.memory.embedding_model),
+    }
+    return aliases.get(role, ("", None))
