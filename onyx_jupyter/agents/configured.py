@@ -42,9 +42,9 @@ class Configured:
     """The configuration in force and what is built from it, rebuilt whenever it changes.
 
     `more_secrets` returns further secrets to hide (value → kind), `tools` all known tools, `sections` the
-    configuration sections of features, and `stored` the stored keys (in a thread); `on_change` is called on every
-    change, `on_call` after every model call. Nothing exceeds the `ceiling`. `provider_keys` is the key of each provider
-    that has one.
+    configuration sections of features, and `stored` the stored keys (in a thread). `on_change` is called on every
+    change, `on_reread` whenever reading found something new, problems included, and `on_call` after every model call.
+    Nothing exceeds the `ceiling`. `provider_keys` is the key of each provider that has one.
     """
 
     home: Home
@@ -60,6 +60,7 @@ class Configured:
     stored: Callable[[], Credentials] = no_credentials
     clock: Clock = field(default_factory=SystemClock)
     on_call: Callable[[ModelCall], None] = lambda call: None
+    on_reread: Callable[[None], None] = lambda _: None
     provider_keys: Mapping[str, ProviderKey] = field(default_factory=dict, init=False)
     _settings: Settings | None = field(default=None, init=False)
     _models: AllowedModels | None = field(default=None, init=False)
@@ -82,7 +83,10 @@ class Configured:
         What is running keeps the settings and models that it began with.
         """
         async with self._reading:
+            before = self._settings and (self._settings.config, self._settings.problems, self.provider_keys)
             await self._read()
+        if before != (self.settings.config, self.settings.problems, self.provider_keys):
+            self.on_reread(None)
 
     async def _read(self) -> None:
         stored = (await asyncio.to_thread(self.stored)).secrets

@@ -30,6 +30,7 @@ from onyx_jupyter.operations.keys import (
     JOURNAL,
     MODEL_CALLS,
     OPENED_SESSION,
+    REREAD_CONFIG,
     SESSIONS,
     STREAMS,
     TOOLSETS,
@@ -62,6 +63,7 @@ def make(parts: Parts) -> Built:
     toolsets = AgentToolsets(all_toolsets, ToolFiles(files_of_tools).toolsets)
     credentials = CredentialStore(host.home.credentials_file, MasterKeys(host.home.credentials_key_file))
     called = Signal[ModelCall]()
+    reread = Signal[None]()
     configured = Configured(
         host.home,
         host.server_root,
@@ -76,6 +78,7 @@ def make(parts: Parts) -> Built:
         credentials.read,
         host.clock,
         called.notify,
+        reread.notify,
     )
     config_watch = ConfigWatch(configured, host.clock)
     streams = SessionStreams(configured.redact_data)
@@ -107,6 +110,7 @@ def make(parts: Parts) -> Built:
             CONFIGURED: configured,
             CREDENTIALS: credentials,
             MODEL_CALLS: called,
+            REREAD_CONFIG: reread,
             STREAMS: streams,
             SESSIONS: sessions,
             OPENED_SESSION: Signal[str](),
@@ -147,6 +151,7 @@ FOUNDATION = Feature(
         CONFIGURED,
         CREDENTIALS,
         MODEL_CALLS,
+        REREAD_CONFIG,
         STREAMS,
         SESSIONS,
         OPENED_SESSION,

@@ -12,6 +12,13 @@ ROLES: tuple[Role, ...] = get_args(Role)
 # In these roles the agent itself answers, so its own model comes before that of the role.
 _OF_AGENT: tuple[Role, ...] = ("default", "heartbeat", "cron", "subagent")
 
+_ALIASES: dict[Role, str] = {
+    "default": "agents.defaults.model",
+    "heartbeat": "heartbeat.model",
+    "consolidation": "memory.consolidationModel",
+    "embedding": "memory.embeddingModel",
+}
+
 
 def model_for(config: Config, role: Role, agent: AgentConfig | None = None, job: str | None = None) -> str | None:
     """The configured model for a role: the job's own, the agent's own, the role's, the default one.
@@ -28,23 +35,29 @@ def model_for(config: Config, role: Role, agent: AgentConfig | None = None, job:
 
 def role_model(config: Config, role: Role) -> str | None:
     """The model that is configured for the role itself."""
-    return getattr(config.runtime, f"{role}_model") or _alias(config, role)[1]
+    return getattr(config.runtime, f"{role}_model") or _of_alias(config, role)
+
+
+def keys_of(role: Role) -> tuple[str, ...]:
+    """The keys that name the role's model, the one that counts first."""
+    alias = _ALIASES.get(role)
+    return (f"runtime.{role}Model", *([alias] if alias else []))
 
 
 def differing(config: Config) -> Iterator[tuple[str, str]]:
     """The keys of two different models for one role, the one that counts first."""
     for role in ROLES:
-        model, (key, alias) = getattr(config.runtime, f"{role}_model"), _alias(config, role)
-        if model and alias and model != alias:
-            yield f"runtime.{role}Model", key
+        model, other = getattr(config.runtime, f"{role}_model"), _of_alias(config, role)
+        if model and other and model != other:
+            yield f"runtime.{role}Model", _ALIASES[role]
 
 
-def _alias(config: Config, role: Role) -> tuple[str, str | None]:
-    """The older key for a role's model, and its value."""
-    aliases = {
-        "default": ("agents.defaults.model", config.agents.defaults.model),
-        "heartbeat": ("heartbeat.model", config.heartbeat.model),
-        "consolidation": ("memory.consolidationModel", config.memory.consolidation_model),
-        "embedding": ("memory.embeddingModel", config.memory.embedding_model),
+def _of_alias(config: Config, role: Role) -> str | None:
+    """The value of the older key for a role's model."""
+    models = {
+        "default": config.agents.defaults.model,
+        "heartbeat": config.heartbeat.model,
+        "consolidation": config.memory.consolidation_model,
+        "embedding": config.memory.embedding_model,
     }
-    return aliases.get(role, ("", None))
+    return models.get(role)

@@ -47,6 +47,7 @@ CONTRIBUTIONS: Key[Contributions] = Key("feature contributions")
 HEALTH: Key[Callable[[], Awaitable[dict[str, Any]]]] = Key("health")
 
 CONFIGURED: Key[Configured] = Key("configuration")
+REREAD_CONFIG: Key[Signal[None]] = Key("configuration changes")
 CREDENTIALS: Key[CredentialStore] = Key("stored credentials")
 MODEL_CALLS: Key[Signal[ModelCall]] = Key("model calls")
 STREAMS: Key[SessionStreams] = Key("event streams")

@@ -1210,13 +1210,13 @@ export interface SessionsSubscribeParams {
 /** `value` null removes the key. */
 export interface SettingEdit {
   key: string;
-  value: string | number | null;
+  value: string | number | number | null;
 }
 
 /** `value` is the one in force, null if the default applies. */
 export interface SettingValue {
   key: string;
-  value?: string | number | null;
+  value?: string | number | number | null;
   /** the environment variable that sets it */
   lockedBy?: string | null;
 }

@@ -93,7 +93,7 @@ class Providers:
         """Looks for servers on this machine, so that their models are offered; nothing is sent elsewhere."""
         settings = self._configured.models_settings()
         answers = await served_models(settings, local_servers(settings))
-        self._note(answers)
+        self._note({name: answer for name, answer in answers.items() if name not in self._answered})
         if any(answer.models for answer in answers.values()):
             self._changed()
 

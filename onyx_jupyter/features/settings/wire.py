@@ -13,7 +13,7 @@ class SettingValue(Wire):
     """`value` is the one in force, null if the default applies."""
 
     key: str
-    value: str | float | None = None
+    value: str | int | float | None = None
     locked_by: str | None = Field(default=None, description="the environment variable that sets it")
 
 
@@ -37,7 +37,7 @@ class SettingEdit(Wire):
     """`value` null removes the key."""
 
     key: str
-    value: str | float | None
+    value: str | int | float | None
 
 
 class SettingsSetParams(Wire):
