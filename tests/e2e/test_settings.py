@@ -1,9 +1,9 @@
 """The settings panel: from an empty home to a tested provider, its models, the roles, a budget, and a bad file."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import json5
 import pytest
 from playwright.sync_api import expect
 
@@ -66,7 +66,7 @@ def test_server_is_added_keyed_tested_and_answers_within_its_budget(
     expect(panel.hook("test-result")).to_contain_text("cost unknown")
     panel.model("lab/writer").locator("[data-onyx=make-default]").click()
     expect(panel.model("lab/writer")).to_contain_text("default")
-    assert json.loads(own_lab.home.joinpath("onyx.json").read_text())["runtime"]["defaultModel"] == "lab/writer"
+    assert json5.loads(own_lab.home.joinpath("onyx.json").read_text())["runtime"]["defaultModel"] == "lab/writer"
 
     sidebar.show()
     sidebar.ask("Hi")

@@ -31,26 +31,6 @@ function rolesIn(trans: Ui['trans']): readonly Role[] {
       about: trans.__('Reviews conversations for what to remember')
     },
     {
-      key: 'runtime.subagentModel',
-      label: trans.__('Helpers'),
-      about: trans.__('Does parts of a task that the agent hands over')
-    },
-    {
-      key: 'runtime.completionModel',
-      label: trans.__('Completions'),
-      about: trans.__('Continues the code that you type')
-    },
-    {
-      key: 'runtime.heartbeatModel',
-      label: trans.__('Heartbeat'),
-      about: trans.__('Looks now and then whether something needs to be done')
-    },
-    {
-      key: 'runtime.cronModel',
-      label: trans.__('Scheduled tasks'),
-      about: trans.__('Does what was scheduled')
-    },
-    {
       key: 'runtime.embeddingModel',
       label: trans.__('Search by meaning'),
       about: trans.__('Sends text to an API only if it is set; by default this machine does it')

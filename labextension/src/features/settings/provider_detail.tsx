@@ -51,7 +51,7 @@ export function ProviderDetail(props: ProviderDetailProps): JSX.Element {
       )}
       {card.state !== 'locked' && (
         <>
-          {(card.needsKey || card.key) && <KeyPart {...props} />}
+          {(card.needsKey || card.key || card.baseUrl) && <KeyPart {...props} />}
           {!card.needsKey && card.state === 'not_configured' && (
             <p className="onyx-Note">{startHint(card, trans)}</p>
           )}
@@ -116,9 +116,7 @@ function KeyPart({ card, keyStore, online, setKey, removeKey }: ProviderDetailPr
             className="onyx-Input"
             data-onyx="key-input"
             aria-label={trans.__('API key of %1', card.title)}
-            placeholder={
-              card.key ? trans.__('Stored. Enter a new one to replace it') : trans.__('Paste a key')
-            }
+            placeholder={keyHint(card, trans)}
             autoComplete="off"
             spellCheck={false}
             value={secret}
@@ -150,6 +148,13 @@ function KeyPart({ card, keyStore, online, setKey, removeKey }: ProviderDetailPr
   );
 }
 
+function keyHint(card: ProviderCard, trans: Ui['trans']): string {
+  if (card.key) {
+    return trans.__('Enter a new key to replace it');
+  }
+  return card.needsKey ? trans.__('Paste a key') : trans.__('Only if it asks for one');
+}
+
 function storeWords(card: ProviderCard, { place, problem }: KeyStore, trans: Ui['trans']): string {
   if (problem) {
     return problem;
@@ -157,14 +162,13 @@ function storeWords(card: ProviderCard, { place, problem }: KeyStore, trans: Ui[
   const usual = card.keyVariables?.length
     ? ` ${trans.__('Or set %1 before JupyterLab starts.', card.keyVariables.join(trans.__(' or ')))}`
     : '';
+  if (card.key !== 'store') {
+    return trans.__('It is stored encrypted, and sent to this provider only.') + usual;
+  }
   if (place === 'file') {
     return trans.__('Encrypted; its encryption key is in a file that only you can read.') + usual;
   }
-  return (
-    (place === 'keyring'
-      ? trans.__('Encrypted; its encryption key is in the system’s keyring.')
-      : trans.__('It is stored encrypted, and sent to this provider only.')) + usual
-  );
+  return trans.__('Encrypted; its encryption key is in the system’s keyring.') + usual;
 }
 
 /** Where it is, for providers that need more than a key. */

@@ -63,12 +63,13 @@ export function testWords(test: ProviderTest, trans: Trans): string {
   if (!test.ok) {
     return [test.message, test.hint].filter(Boolean).join(' ');
   }
-  const seconds = ((test.totalMs ?? 0) / 1000).toFixed(1);
+  const ms = test.totalMs ?? 0;
+  const took = ms < 1000 ? trans.__('%1 ms', ms) : trans.__('%1 s', (ms / 1000).toFixed(1));
   const cost = test.costUsd == null ? trans.__('cost unknown') : formatCost(test.costUsd);
   return trans.__(
-    '%1 answered in %2 s: %3 tokens in, %4 out, %5.',
+    '%1 answered in %2: %3 tokens in, %4 out, %5.',
     test.model,
-    seconds,
+    took,
     test.inputTokens ?? 0,
     test.outputTokens ?? 0,
     cost
