@@ -22,7 +22,7 @@ from onyx_jupyter.config.last_good import restrictions, strictest
 from onyx_jupyter.config.load import load, readable
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AgentConfig, Config
-from onyx_jupyter.config.sections import with_sections
+from onyx_jupyter.config.sections import HoldsSecrets, with_sections
 from onyx_jupyter.errors import ConfigError, NotFound, StorageError
 from onyx_jupyter.providers.embedders.ollama import OLLAMA
 from onyx_jupyter.providers.embedders.settings import EmbedderKind, EmbeddingSettings
@@ -160,8 +160,10 @@ def _configured_secrets(config: Config) -> dict[str, str]:
     passwords = {kind: urlsplit(url).password for kind, url in addresses.items() if url}
     keys = {f"{name}-key": provider.api_key for name, provider in config.providers.items()}
     keys["brave-key"] = config.tools.web.brave_api_key
+    sections = (getattr(config, name) for name in config.model_fields_set)
+    held = {value: kind for one in sections if isinstance(one, HoldsSecrets) for value, kind in one.secrets().items()}
     known = {key.get_secret_value(): re.sub(r"[^a-z0-9-]+", "-", kind.lower()) for kind, key in keys.items() if key}
-    return known | {unquote(password): f"{kind}-password" for kind, password in passwords.items() if password}
+    return held | known | {unquote(password): f"{kind}-password" for kind, password in passwords.items() if password}
 
 
 def _readable_keys(raw: Mapping[str, Any]) -> dict[str, str]:

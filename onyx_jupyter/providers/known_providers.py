@@ -16,6 +16,8 @@ from typing import Literal
 
 Protocol = Literal["openai", "anthropic", "litellm"]
 LOCAL = "local"
+ACP = "acp"
+"""Begins the ids of other agents, which answer sessions and are no provider."""
 
 
 @dataclass(frozen=True, slots=True)

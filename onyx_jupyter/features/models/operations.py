@@ -8,7 +8,7 @@ from onyx_jupyter.events import camel_data
 from onyx_jupyter.features.models.offered_models import offered_models
 from onyx_jupyter.features.models.wire import ModelList, ModelsListParams
 from onyx_jupyter.operations.caller import Caller
-from onyx_jupyter.operations.keys import CONFIGURED, RUNS
+from onyx_jupyter.operations.keys import CONFIGURED, EXTERNAL_AGENT_MODELS, RUNS
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.protocols import ModelInfo
 
@@ -16,7 +16,8 @@ from onyx_jupyter.protocols import ModelInfo
 async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any]:
     choice = caller.get(RUNS).model_choice
     models = await offered_models(caller.get(CONFIGURED), choice, refresh=params.refresh)
-    return {"models": [_to_json(model) for model in models]}
+    agents = caller.parts.find(EXTERNAL_AGENT_MODELS)
+    return {"models": [_to_json(model) for model in [*models, *(await agents() if agents else ())]]}
 
 
 def _to_json(model: ModelInfo) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.operations.feature import Component, Components
+from onyx_jupyter.providers.known_providers import ACP
 
 CONFIG_HINT = (
     "Until this is corrected, Auto mode asks for everything, denied tools stay denied, and all other settings use "
@@ -39,6 +40,8 @@ def _config(configured: Configured, agents: Agents) -> Component:
 
 def _model(configured: Configured, model_id: str) -> Component:
     """Whether the model can be opened, without a call to the provider."""
+    if model_id.partition("/")[0] == ACP:
+        return {"ok": True, "message": model_id}  # another agent: its own component says whether it is there
     try:
         configured.models.open(model_id)
     except ModelError as error:

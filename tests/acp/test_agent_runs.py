@@ -1,0 +1,252 @@
+"""A session whose model is another agent: the agent is a real process that speaks the protocol."""
+
+import asyncio
+import json
+import re
+
+import psutil
+import pytest
+
+from onyx_jupyter.errors import InvalidRequest, ModelError
+from onyx_jupyter.features.acp.keys import ACP_AGENTS
+from tests.acp.agent_house import AgentHouse, config
+from tests.waiting import until
+
+
+async def test_words_and_thoughts_stream_and_are_recorded(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        name, data = await house.do(key, "think Hm.", "say Hello ", "say world")
+        assert (name, data["text"]) == ("chat.final", "Hello world")
+        assert [one["text"] for one in house.of("chat.delta")] == ["Hello ", "world"]
+        assert house.of("chat.thought")[0]["text"] == "Hm."
+        assert data["usage"]["inputTokens"] == 10
+        (entry,) = house.entries(key, "assistant")
+        assert (entry["content"], entry["meta"]["model"]) == ("Hello world", "acp/scripted")
+        assert entry["meta"]["thought"]["text"] == "Hm."
+        assert house.ends_on_disk(key) == ["final"]
+        assert house.model.requests == []
+
+
+async def test_plan_is_shown_as_onyxs_own_is(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        await house.do(key, "plan look,change,check", "say done")
+        (started,) = house.of("tool.started")
+        steps = [(step["text"], step["status"]) for step in started["input"]["steps"]]
+        assert (started["tool"], steps) == (
+            "plan_update",
+            [("look", "done"), ("change", "doing"), ("check", "pending")],
+        )
+        assert [one["ok"] for one in house.of("tool.finished")] == [True]
+        house.results(key)
+
+
+async def test_call_of_its_own_is_a_card_with_its_result_and_without_secrets(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        await house.do(key, "say I look.", "read notes.txt", "say Seen.")
+        (started,), (finished,) = house.of("tool.started"), house.of("tool.finished")
+        assert started["activity"] == {
+            "action": "read_file",
+            "object": "Read notes.txt",
+            "objectKind": "text",
+            "links": [],
+        }
+        assert (started["tool"], finished["ok"]) == ("acp_read", True)
+        assert "sk-abcdef" not in finished["output"] + house.file(key).read_text()
+        (result,) = house.results(key).values()
+        assert (result["meta"]["status"], result["meta"]["by"]) == ("ok", "acp/scripted")
+        said = [(entry["content"], len(entry.get("tool_calls", ()))) for entry in house.entries(key, "assistant")]
+        assert said == [("I look.", 1), ("Seen.", 0)]
+
+
+async def test_agent_is_started_once_and_gets_each_message_once(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        await house.do(key, "echo")
+        first = house.text()
+        house.events.clear()
+        await house.do(key, "say again", "echo")
+        assert "JupyterLab" in first
+        assert house.text() == "again<<say again\necho>> pictures: 0"
+
+
+async def test_agent_that_joins_a_conversation_reads_what_was_said_before(tmp_path):
+    async with AgentHouse(tmp_path, file=None) as house:
+        key = await house.session()
+        house.model.script = None
+        await house.run(key, "say my name is Ada")
+        await house.do(key, "echo", model="acp/scripted")
+        assert "User: say my name is Ada" in house.text()
+        assert "[Onyx] The user now says:\n\necho" in house.text()
+
+
+async def test_steering_stops_the_agent_and_is_answered_next(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        run_id = await house.send(key, "hang")
+        await until(house.text)
+        await house.send(key, "say instead")
+        name, data = await house.end(run_id)
+        assert (name, data["text"], house.text()) == ("chat.final", "instead", "I begin, \n\ninstead")
+        assert [entry["content"] for entry in house.entries(key, "assistant")] == ["I begin, ", "instead"]
+
+
+@pytest.mark.parametrize("step", ["hang", "block"])
+@pytest.mark.parametrize("option", ["", "stubborn"])
+async def test_stop_ends_whatever_the_agent_does_and_keeps_what_it_said(tmp_path, step, option):
+    async with AgentHouse(tmp_path, *filter(None, [option])) as house:
+        key = await house.agent_session()
+        run_id = await house.send(key, step)
+        await until(house.text)
+        await house.onyx.abort(run_id)
+        name, _ = await house.end(run_id)
+        assert name == "chat.aborted"
+        assert [entry["content"] for entry in house.entries(key, "assistant")] == ["I begin, "]
+        house.events.clear()
+        assert (await house.do(key, "say back"))[1]["text"] == "back"
+
+
+async def test_agent_that_dies_leaves_what_it_said_and_its_last_words(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        name, data = await house.do(key, "die")
+        assert (name, data["code"]) == ("chat.error", "unavailable")
+        assert re.search(
+            r"scripted ended \(exit code 3\)\. Its last words:\n(.*\n)*scripted: out of memory", data["message"]
+        )
+        assert "sk-abcdef" not in data["message"]
+        (entry,) = house.entries(key, "assistant")
+        assert (entry["content"], entry["meta"]["partial"]) == ("half an answer", True)
+        assert (await house.do(key, "say new"))[1]["text"] == "new"
+
+
+async def test_silent_agent_is_stopped(tmp_path):
+    async with AgentHouse(tmp_path, file=config("stubborn", silence_ms=1000)) as house:
+        key = await house.agent_session()
+        name, data = await house.do(key, "hang")
+        assert (name, data["code"]) == ("chat.error", "timeout")
+        assert "said nothing for 1 s" in data["message"]
+
+
+@pytest.mark.parametrize(("step", "words"), [("flood", "more than 1,000,000 characters"), ("whale", "more than 8 MB")])
+async def test_agent_that_says_too_much_is_stopped(tmp_path, step, words):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        name, data = await house.do(key, step)
+        assert (name, data["code"]) == ("chat.error", "bad_response")
+        assert words in data["message"]
+        assert (await house.do(key, "say fine"))[1]["text"] == "fine"
+
+
+@pytest.mark.parametrize(
+    ("option", "code", "words"),
+    [
+        ("signed-out", "authentication", "scripted is not signed in."),
+        ("other-version", "bad_response", "speaks version 2 of the Agent Client Protocol"),
+    ],
+)
+async def test_agent_that_cannot_work_says_why(tmp_path, option, code, words):
+    async with AgentHouse(tmp_path, option) as house:
+        name, data = await house.do(await house.agent_session(), "say hi")
+        assert (name, data["code"]) == ("chat.error", code)
+        assert words in data["message"]
+
+
+async def test_program_that_is_not_there_is_named(tmp_path):
+    file = config(agent={"command": "no-such-agent"})
+    async with AgentHouse(tmp_path, file=file) as house:
+        name, data = await house.do(await house.agent_session(), "say hi")
+        assert (name, data["code"]) == ("chat.error", "not_found")
+        assert "no-such-agent: No such file or directory" in data["message"]
+
+
+async def test_closing_ends_the_agent_and_what_it_started(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        await house.do(await house.agent_session(), "child")
+        _, child, _, agent = house.text().split()
+        assert psutil.pid_exists(int(child))
+    assert not psutil.pid_exists(int(agent))
+    gone = not psutil.pid_exists(int(child)) or psutil.Process(int(child)).status() == psutil.STATUS_ZOMBIE
+    assert gone
+
+
+async def test_session_continues_after_a_restart(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        await house.do(key, "say one")
+    async with AgentHouse(tmp_path) as house:
+        await house.do(key, "say two", "echo")
+        assert house.text() == "two<<say two\necho>> pictures: 0"
+        assert house.of("chat.note") == []
+
+
+async def test_agent_that_forgets_gets_the_conversation_and_the_user_is_told(tmp_path):
+    async with AgentHouse(tmp_path, "forgets") as house:
+        key = await house.agent_session()
+        await house.do(key, "say one")
+    async with AgentHouse(tmp_path, "forgets") as house:
+        await house.do(key, "say two", "echo")
+        assert "User: say one\nAssistant: one" in house.text().replace("\n\n", "\n")
+        assert [note["kind"] for note in house.of("chat.note")] == ["agent_started_anew"]
+        house.events.clear()
+        await house.do(key, "say three")
+        assert house.of("chat.note") == []
+
+
+async def test_agent_gets_its_own_variables_and_none_of_the_servers_keys(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "of-the-server")
+    file = config(agent={"env": {"AGENT_TOKEN": "a-long-secret-value"}})
+    async with AgentHouse(tmp_path, file=file) as house:
+        key = await house.agent_session()
+        await house.do(key, "env SOME_API_KEY", "say ,", "env AGENT_TOKEN")
+        assert house.text().startswith("SOME_API_KEY=None,AGENT_TOKEN=[redacted:")
+        assert "a-long-secret-value" not in json.dumps(house.events) + house.file(key).read_text()
+
+
+async def test_models_of_the_agent_can_be_chosen(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        agents = house.onyx.get(ACP_AGENTS)
+        with pytest.raises(InvalidRequest, match="No agent is at work"):
+            await agents.set_option(key, "model", "large")
+        await house.do(key, "say hi")
+        (option,) = agents.options(key)
+        assert (option.value, option.choices) == ("small", (("small", "Small"), ("large", "Large")))
+        (option,) = await agents.set_option(key, "model", "large")
+        assert option.value == "large"
+        for wrong in (("model", "huge"), ("model", True), ("colour", "red")):
+            with pytest.raises(InvalidRequest):
+                await agents.set_option(key, *wrong)
+
+
+async def test_agents_are_listed_beside_the_models_and_open_as_no_model(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        await house.onyx.ready()
+        listed = [model.id for model in await house.onyx.get(ACP_AGENTS).models()]
+        assert "acp/scripted" in listed
+        with pytest.raises(ModelError, match="no work in the background"):
+            from onyx_jupyter.providers.addressing import endpoint_of
+            from onyx_jupyter.providers.settings import ModelsSettings
+
+            endpoint_of("acp/scripted", ModelsSettings())
+
+
+async def test_unknown_agent_is_named(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        name, data = await house.run(await house.session(model="acp/nobody"))
+        assert (name, data["message"]) == ("chat.error", "There is no agent 'nobody'.")
+
+
+async def test_file_outside_is_not_read_for_the_agent(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        await house.do(await house.agent_session(), "file /etc/passwd")
+        assert house.text() == "refused: Method not found"
+
+
+async def test_two_sessions_have_an_agent_each(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        keys = [await house.agent_session(), await house.agent_session()]
+        ends = await asyncio.gather(*(house.do(key, f"say {number}") for number, key in enumerate(keys)))
+        assert sorted(data["text"] for _, data in ends) == ["0", "1"]
