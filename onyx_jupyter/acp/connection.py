@@ -133,6 +133,8 @@ class AgentConnection:
             await self._withdraw()
             if not turn.done():
                 await self._stop(turn)
+            elif not turn.cancelled():
+                turn.exception()  # looked at, also if nobody waited for the end
 
     async def cancel(self) -> None:
         """Asks the agent to end its turn now; what it still reports comes before the end."""
@@ -392,4 +394,4 @@ class AgentConnection:
             )
         details = error.data.get("details") if isinstance(error.data, Mapping) else error.data
         said = f"{error}: {details}" if isinstance(details, str) else str(error)
-        return ModelError("bad_response", f"{self.agent.title} answered with an error: {said[:1000]}")
+        return ModelError("bad_response", f"{self.agent.title} answered with an error: {said[:1000]}.{self._process.last_words}")

@@ -80,6 +80,12 @@ class AgentProcess:
             await reaper.watch(marker, process.pid)
         return started
 
+    @property
+    def last_words(self) -> str:
+        """What it last wrote to stderr, to follow a sentence; empty if nothing."""
+        words = "\n".join(self._stderr)[-SHOWN_CHARS:]
+        return f" Its last words:\n{words}" if words else ""
+
     def begin_turn(self) -> None:
         """The limits of a turn count from here."""
         self._bytes = self._messages = 0
@@ -154,8 +160,7 @@ class AgentProcess:
         return self._error("ended" + (f" (exit code {code})" if code is not None else ""), code="unavailable")
 
     def _error(self, what: str, *, code: str) -> ModelError:
-        words = "\n".join(self._stderr)[-SHOWN_CHARS:]
-        message = f"{self._agent.title} {what}." + (f" Its last words:\n{words}" if words else "")
+        message = f"{self._agent.title} {what}.{self.last_words}"
         hint = "What it had said is kept. Ask again to start it anew."
         return ModelError("bad_response" if code == "bad_response" else "unavailable", message, hint=hint)
 

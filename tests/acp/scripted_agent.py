@@ -29,9 +29,9 @@ class Mcp:
             [server.command, *server.args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env
         )
         self.count = 0
-        self.ask(
-            "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "scripted"}}
-        )
+        client = {"name": "scripted", "version": "1"}
+        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        self.tools = [tool["name"] for tool in self.ask("tools/list", {})["tools"]]
         self.tell({"method": "notifications/initialized"})
 
     def tell(self, message):
@@ -100,6 +100,8 @@ class Scripted(acp.Agent):
         self.text = "\n".join(block.text for block in prompt if block.type == "text")
         self.pictures = sum(block.type == "image" for block in prompt)
         usage = schema.Usage(total_tokens=12, input_tokens=10, output_tokens=2)
+        if "The server was restarted" in self.text:
+            await self.do_echo(session_id, "")
         for line in self.text.split("\n"):
             word, _, rest = line.partition(" ")
             step = getattr(self, f"do_{word}", None)
@@ -174,7 +176,7 @@ class Scripted(acp.Agent):
         """Calls a tool of Onyx by MCP, reports the call as real agents do, and says what came back."""
         name, _, arguments = rest.partition(" ")
         title = f"mcp__onyx__{name}"
-        if not await self.allowed(session, f"mcp-{name}", title=title, kind="other"):
+        if name in self.connected().tools and not await self.allowed(session, f"mcp-{name}", title=title, kind="other"):
             await self.say(session, "not even allowed")
             return
         about = {"name": name, "arguments": json.loads(arguments or "{}")}
@@ -191,7 +193,7 @@ class Scripted(acp.Agent):
         """Reads nothing any more."""
         await self.say(session, "I begin, ")
         await asyncio.sleep(0.05)
-        time.sleep(3600)
+        time.sleep(3600)  # noqa: ASYNC251 - that is the point
 
     async def do_die(self, session, rest):
         await self.say(session, "half an answer")
@@ -200,21 +202,19 @@ class Scripted(acp.Agent):
         os._exit(3)
 
     async def do_flood(self, session, rest):
-        piece = json.dumps(
-            acp.session_notification(session, acp.update_agent_message_text("x" * 1000)).model_dump(
-                mode="json", by_alias=True, exclude_none=True
-            )
-        )
-        line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": json.loads(piece)}) + "\n"
+        update = acp.session_notification(session, acp.update_agent_message_text("x " * 500))
+        params = update.model_dump(mode="json", by_alias=True, exclude_none=True)
+        line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}) + "\n"
+        os.set_blocking(1, True)
         while True:
-            await asyncio.to_thread(os.write, 1, line.encode() * 50)
+            await asyncio.to_thread(os.write, 1, line.encode())
 
     async def do_whale(self, session, rest):
         await self.say(session, "x" * 9_000_000)
 
     async def do_child(self, session, rest):
         """Leaves a process behind, whose id it says."""
-        child = subprocess.Popen(["sleep", "3600"], start_new_session=True)
+        child = subprocess.Popen(["sleep", "3600"], start_new_session=True)  # noqa: ASYNC220
         await self.say(session, f"child {child.pid} of {os.getpid()}")
 
     def connected(self):

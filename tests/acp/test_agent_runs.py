@@ -9,6 +9,8 @@ import pytest
 
 from onyx_jupyter.errors import InvalidRequest, ModelError
 from onyx_jupyter.features.acp.keys import ACP_AGENTS
+from onyx_jupyter.providers.addressing import endpoint_of
+from onyx_jupyter.providers.settings import ModelsSettings
 from tests.acp.agent_house import AgentHouse, config
 from tests.waiting import until
 
@@ -227,9 +229,6 @@ async def test_agents_are_listed_beside_the_models_and_open_as_no_model(tmp_path
         listed = [model.id for model in await house.onyx.get(ACP_AGENTS).models()]
         assert "acp/scripted" in listed
         with pytest.raises(ModelError, match="no work in the background"):
-            from onyx_jupyter.providers.addressing import endpoint_of
-            from onyx_jupyter.providers.settings import ModelsSettings
-
             endpoint_of("acp/scripted", ModelsSettings())
 
 
