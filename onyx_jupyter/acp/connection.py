@@ -394,4 +394,6 @@ class AgentConnection:
             )
         details = error.data.get("details") if isinstance(error.data, Mapping) else error.data
         said = f"{error}: {details}" if isinstance(details, str) else str(error)
-        return ModelError("bad_response", f"{self.agent.title} answered with an error: {said[:1000]}.{self._process.last_words}")
+        return ModelError(
+            "bad_response", f"{self.agent.title} answered with an error: {said[:1000]}.{self._process.last_words}"
+        )

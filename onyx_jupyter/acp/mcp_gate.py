@@ -31,6 +31,7 @@ class McpGate:
         self._server: asyncio.Server | None = None
         self._starting = asyncio.Lock()
         self._tools: dict[str, OfferedTools] = {}
+        self._listed: dict[str, asyncio.Event] = {}
         self._connected: dict[McpServer, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -40,7 +41,7 @@ class McpGate:
             if self._server is None:
                 self._server = await asyncio.start_server(self._connect, "127.0.0.1", 0, limit=MAX_LINE_BYTES)
         token = secrets.token_urlsafe(32)
-        self._tools[token] = tools
+        self._tools[token], self._listed[token] = tools, asyncio.Event()
         port = self._server.sockets[0].getsockname()[1]
         env = {PORT_VARIABLE: str(port), TOKEN_VARIABLE: token}
         return token, {
@@ -49,6 +50,12 @@ class McpGate:
             "args": ["-I", _BRIDGE],
             "env": [{"name": name, "value": value} for name, value in env.items()],
         }
+
+    async def until_listed(self, token: str, limit_s: float) -> None:
+        """Returns once the agent knows its tools, or after that time: some agents look for them in the background."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._listed[token].wait()
 
     async def announce(self, token: str) -> None:
         """Tells the agent's connections that their tools have changed."""
@@ -59,6 +66,7 @@ class McpGate:
     def withdraw(self, token: str) -> None:
         """The token opens nothing more."""
         self._tools.pop(token, None)
+        self._listed.pop(token, None)
 
     async def close(self) -> None:
         self._tools.clear()
@@ -99,7 +107,7 @@ class McpGate:
                 writer.write(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
                 await writer.drain()
 
-        server = McpServer(tools, send)
+        server = McpServer(tools, send, self._listed[token].set)
         self._connected[server] = token
         try:
             while line := await reader.readline():

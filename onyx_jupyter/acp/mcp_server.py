@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
 from onyx_jupyter._version import __version__
@@ -16,6 +16,7 @@ from onyx_jupyter.messages import ToolDefinition, ToolResult
 
 log = logging.getLogger(__name__)
 SERVER_NAME = "onyx"
+PROGRESS_S = 10.0
 VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05", "2025-11-25")
 _INVALID_REQUEST, _UNKNOWN_METHOD, _INVALID_PARAMS, _INTERNAL = -32600, -32601, -32602, -32603
 
@@ -36,11 +37,20 @@ class OfferedTools(Protocol):
 
 
 class McpServer:
-    """One connection of a client. `send` takes a message; requests may overlap, and are answered as they end."""
+    """One connection of a client. `send` takes a message; requests may overlap, and are answered as they end.
 
-    def __init__(self, tools: OfferedTools, send: Callable[[Mapping[str, Any]], Awaitable[None]]) -> None:
+    `on_list` is called when it asks for the tools.
+    """
+
+    def __init__(
+        self,
+        tools: OfferedTools,
+        send: Callable[[Mapping[str, Any]], Awaitable[None]],
+        on_list: Callable[[], None] = lambda: None,
+    ) -> None:
         self._tools = tools
         self._send = send
+        self._on_list = on_list
         self._calls: dict[str | int, asyncio.Task[None]] = {}
 
     def take(self, message: Any) -> None:
@@ -93,13 +103,30 @@ class McpServer:
             case "ping":
                 return {}
             case "tools/list":
+                self._on_list()
                 return {"tools": [_tool(one) for one in self._tools.definitions()]}
             case "tools/call":
                 name, arguments = params.get("name"), params.get("arguments") or {}
                 if not isinstance(name, str) or not isinstance(arguments, dict):
                     raise _Refused(_INVALID_PARAMS, "`name` must be a text and `arguments` an object.")
-                return _content(await self._tools.call(name, arguments))
+                token = (params.get("_meta") or {}).get("progressToken")
+                return _content(await self._patiently(self._tools.call(name, arguments), token))
         raise _Refused(_UNKNOWN_METHOD, f"There is no method {method!r}.")
+
+    async def _patiently(self, call: Coroutine[Any, Any, ToolResult], token: Any) -> ToolResult:
+        """Reports now and then that a call is in progress: a person may be asked, and clients give up on silence."""
+        task, count = asyncio.create_task(call, name="onyx MCP tool call"), 0
+        try:
+            while not (await asyncio.wait({task}, timeout=PROGRESS_S))[0]:
+                count += 1
+                if token is not None:
+                    about = {"progressToken": token, "progress": count}
+                    await self._send({"jsonrpc": "2.0", "method": "notifications/progress", "params": about})
+            return await task
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
 
 
 class _Refused(Exception):

@@ -53,10 +53,12 @@ class FileDiff:
 class AgentCall:
     """A call of one of the agent's own tools, as reported so far. `kind` is one of the protocol's, `other` if none.
 
-    `given` and `returned` are its raw arguments and result; `paths` are the files that it names.
+    `given` and `returned` are its raw arguments and result; `paths` are the files that it names. `round` counts how
+    often the agent began a call with this id: `key` tells them apart.
     """
 
     id: str
+    round: int = 0
     title: str = ""
     kind: str = "other"
     status: CallStatus = "pending"
@@ -66,6 +68,10 @@ class AgentCall:
     paths: tuple[str, ...] = ()
     given: Any = None
     returned: Any = None
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.id, self.round
 
     @property
     def is_over(self) -> bool:
@@ -161,7 +167,10 @@ class SessionState:
 
     def call(self, update: Any) -> AgentCall:
         """The call that an update is about, with what it says."""
-        call = self.calls.get(update.tool_call_id, AgentCall(update.tool_call_id)).merged(update)
+        call = self.calls.get(update.tool_call_id, AgentCall(update.tool_call_id))
+        if call.is_over and getattr(update, "session_update", "") == "tool_call":
+            call = AgentCall(call.id, call.round + 1)
+        call = call.merged(update)
         self.calls[call.id] = call
         return call
 

@@ -80,10 +80,12 @@ class Scripted(acp.Agent):
         if OPTION == "signed-out":
             raise RequestError.auth_required()
         self.servers, self.cwd = mcp_servers or [], cwd
+        await asyncio.to_thread(self.connected)
         return schema.NewSessionResponse(session_id=f"s-{os.getpid()}", config_options=self.options())
 
     async def load_session(self, cwd, session_id, mcp_servers=None, additional_directories=None, **kwargs):
         self.servers, self.cwd = mcp_servers or [], cwd
+        await asyncio.to_thread(self.connected)
         await self.say(session_id, "what was said before")
         return schema.LoadSessionResponse(config_options=self.options())
 

@@ -63,6 +63,14 @@ async def test_call_of_its_own_is_a_card_with_its_result_and_without_secrets(tmp
         assert said == [("I look.", 1), ("Seen.", 0)]
 
 
+async def test_calls_with_the_same_id_are_two_cards(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        await house.do(key, "read a.txt", "read b.txt")
+        assert [one["input"]["title"] for one in house.of("tool.started")] == ["Read a.txt", "Read b.txt"]
+        assert len(house.results(key)) == 2
+
+
 async def test_agent_is_started_once_and_gets_each_message_once(tmp_path):
     async with AgentHouse(tmp_path) as house:
         key = await house.agent_session()

@@ -43,6 +43,7 @@ async def test_no_is_a_no_and_silence_is_one_as_well(tmp_path):
         (result,) = house.results(key).values()
         assert (house.text(), result["meta"]["status"]) == ("(nope)", "denied")
         assert "not that" in result["content"]
+        assert house.of("tool.finished")[0]["label"]["object"] == "rm -r x"
         house.events.clear()
         await house.do(key, "run rm -r y")
         assert house.text() == "(nope)"

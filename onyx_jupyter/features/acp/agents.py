@@ -25,9 +25,11 @@ from onyx_jupyter.processes.process_reaper import ProcessReaper
 from onyx_jupyter.protocols import ModelInfo
 from onyx_jupyter.providers.known_providers import ACP
 from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.toolsets.registry import ToolRegistry
 
 log = logging.getLogger(__name__)
 IDLE_S = 900.0
+LIST_S = 3.0
 
 
 class AcpAgents:
@@ -100,7 +102,7 @@ class AcpAgents:
         await self._reaper.close()
 
     async def _agent_of(
-        self, session_key: str, command: AgentCommand, parts: AgentParts, earlier: Earlier | None
+        self, session_key: str, command: AgentCommand, parts: AgentParts, earlier: Earlier | None, offered: ToolRegistry
     ) -> LiveAgent:
         """The agent at work in that session, started if need be. Raises: ModelError, PathNotAllowed."""
         if timer := self._idle.pop(session_key, None):
@@ -111,6 +113,7 @@ class AcpAgents:
                 return live
             await self._end(session_key)
         tools = SessionTools()
+        tools.offer(offered)
         folder = parts.paths.resolve(command.cwd or "")
         token, server = await self._gate.offer(tools)
         try:
@@ -126,6 +129,7 @@ class AcpAgents:
             self._gate.withdraw(token)
             raise
         live = self._live[session_key] = LiveAgent(connection, tools, token)
+        await self._gate.until_listed(token, LIST_S)
         return live
 
     def _rest(self, session_key: str) -> None:

@@ -17,6 +17,7 @@ from onyx_jupyter.features.acp.run_tools import SessionTools
 from onyx_jupyter.features.acp.turn import AgentTurn
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.toolsets.registry import ToolRegistry
 
 STARTED_ANEW = "agent_started_anew"
 RESTARTED = ToolResult(
@@ -62,7 +63,7 @@ class AgentAnswer:
 
     command: AgentCommand
     transcript: SessionTranscript
-    live: Callable[[Earlier | None], Awaitable[LiveAgent]]
+    live: Callable[[Earlier | None, ToolRegistry], Awaitable[LiveAgent]]
     announce: Callable[[str], Awaitable[None]]
     rest: Callable[[], None]
 
@@ -74,7 +75,7 @@ class AgentAnswer:
         await run.partial.begin(run.run_id)
         results = await self._finish_open_calls(run)
         run.emit(ToolProgress(run.run_id, "", "model", f"Starting {self.command.title}"))
-        live = await self.live(earlier)
+        live = await self.live(earlier, run.tools)
         knows = earlier is not None and live.connection.session_id == earlier.session_id
         if earlier is not None and not knows:
             await run.note(
@@ -97,14 +98,15 @@ class AgentAnswer:
         sent = prompt.sent
         while True:
             turn = AgentTurn(run, live.connection, facts)
-            if live.tools.begin(turn):
+            if live.tools.offer(run.tools):
                 await self.announce(live.token)
+            live.tools.turn = turn
             try:
                 text = await turn.answer(prompt)
             except Halt as halt:
                 text = await self._halted(run, halt)
             finally:
-                live.tools.end()
+                live.tools.turn = None
             if not await run.inbox.join_or_close():
                 return text
             prompt = agent_prompt(run.transcript.blocks(run.run_id), run.run_id, sent=sent)

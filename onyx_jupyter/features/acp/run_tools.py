@@ -9,6 +9,7 @@ from onyx_jupyter.agent.run import Run
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.messages import ToolDefinition, ToolResult
 from onyx_jupyter.toolsets.more_tools import MORE_TOOLS
+from onyx_jupyter.toolsets.registry import ToolRegistry
 
 LEFT_OUT = frozenset({MORE_TOOLS, "plan_update"})
 """An agent gets every tool by name, and has a plan of its own."""
@@ -32,19 +33,15 @@ class SessionTools:
         self.turn: CallsTools | None = None
         self._definitions: tuple[ToolDefinition, ...] = ()
 
-    def begin(self, turn: CallsTools) -> bool:
-        """The tools are now those of this answer; returns whether they differ from before."""
-        before, self.turn = self._definitions, turn
-        self.definitions()
-        return bool(before) and before != self._definitions
-
-    def end(self) -> None:
-        self.turn = None
+    def offer(self, tools: ToolRegistry) -> bool:
+        """The agent is told of these from now on; returns whether they differ from those before."""
+        before = self._definitions
+        self._definitions = tuple(tools.get(name).definition() for name in tools.names if name not in LEFT_OUT)
+        return before != self._definitions
 
     def definitions(self) -> Sequence[ToolDefinition]:
         if self.turn is not None:
-            tools = self.turn.run.tools
-            self._definitions = tuple(tools.get(name).definition() for name in tools.names if name not in LEFT_OUT)
+            self.offer(self.turn.run.tools)  # a stricter mode may have been chosen meanwhile
         return self._definitions
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:

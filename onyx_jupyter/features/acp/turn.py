@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.acp.connection import AgentConnection
@@ -27,8 +28,9 @@ from onyx_jupyter.events import ChatDelta, ToolProgress, ToolStarted
 from onyx_jupyter.features.acp.own_calls import OwnCall, is_call_of_ours, label_of, recorded, result_of
 from onyx_jupyter.features.acp.permissions import decide
 from onyx_jupyter.features.acp.prompt import AgentPrompt
-from onyx_jupyter.messages import ToolCall, ToolResult, Usage, first_line
+from onyx_jupyter.messages import FAILURE_OF_STATUS, Failure, ToolCall, ToolResult, Usage, first_line
 from onyx_jupyter.security.secret_redactor import redact_off_loop
+from onyx_jupyter.toolsets.results import REASON_CHARS
 
 log = logging.getLogger(__name__)
 MAX_TEXT_CHARS = 1_000_000
@@ -57,7 +59,7 @@ class AgentTurn:
         self._thoughts = run.think()
         self._said_chars = 0
         self._has_text = self._has_calls = False
-        self._calls: dict[str, OwnCall] = {}
+        self._calls: dict[tuple[str, int], OwnCall] = {}
         self._plan: ToolCall | None = None
         self._one_at_a_time = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -153,7 +155,7 @@ class AgentTurn:
         run.lead = "" if calls else run.lead
         if calls:
             self._has_calls = True
-            run.why = text or run.why
+            run.why = text
         facts = {"model": run.model.id, "acp": dict(self._facts), **run.take_thought()}
         self._thoughts = run.think()
         try:
@@ -177,7 +179,7 @@ class AgentTurn:
     async def _report(self, reported: AgentCall) -> None:
         if is_call_of_ours(reported, self.run.tools.names):
             return
-        own = self._calls.get(reported.id)
+        own = self._calls.get(reported.key)
         if own is None and reported.status == "pending":
             return  # its arguments may still be on their way
         own = own or await self._begin(reported)
@@ -196,7 +198,7 @@ class AgentTurn:
             message = f"{self._connection.agent.title} made more than {MAX_CALLS:,} calls, so it was stopped."
             raise ModelError("bad_response", message)
         call = recorded(reported, self.run.new_id())
-        own = self._calls[reported.id] = OwnCall(call)
+        own = self._calls[reported.key] = OwnCall(call)
         await self._write(call)
         return own
 
@@ -246,23 +248,26 @@ class AgentTurn:
     async def _is_allowed(self, asked: AgentCall, *, only_for_good: bool) -> bool:
         run = self.run
         async with self._one_at_a_time:
-            own = self._calls.get(asked.id) or await self._begin(asked)
+            own = self._calls.get(asked.key) or await self._begin(asked)
             try:
                 decision = await decide(asked, own.call, run, only_for_good=only_for_good)
             except Steered:
-                return await self._refuse(own, SKIPPED, "skipped")
+                return await self._refuse(own, asked, SKIPPED, "skipped")
             except OnyxError as error:
                 failed = ToolResult(f"Denied: the answer could not be saved. {error}", ok=False, origin="own")
-                return await self._refuse(own, failed, "denied")
+                return await self._refuse(own, asked, failed, "denied")
             if decision.allowed:
                 self._start(own, asked)
                 return True
             reason = f"Denied: {decision.reason}" if decision.reason else "Denied."
-            return await self._refuse(own, ToolResult(reason, ok=False, origin="person"), "denied")
+            return await self._refuse(own, asked, ToolResult(reason, ok=False, origin="person"), "denied")
 
-    async def _refuse(self, own: OwnCall, result: ToolResult, status: str) -> bool:
+    async def _refuse(self, own: OwnCall, asked: AgentCall, result: ToolResult, status: str) -> bool:
         if not own.is_over:
             own.is_over = True
+            label = label_of(asked, self.run.context_for(own.call).paths, is_done=False)
+            failure = Failure(FAILURE_OF_STATUS[status], first_line(result.output, REASON_CHARS))
+            result = replace(result, label=label, failure=failure)
             await record(own.call, result, status, self.run, self._of_agent)
         return False
 
