@@ -163,6 +163,12 @@ class Scripted(acp.Agent):
         shown = schema.ContentToolCallContent(type="content", content=acp.text_block("sk-abcdef0123456789abcdef01"))
         await self.update(session, "read-1", status="completed", content=[shown])
 
+    async def do_look(self, session, rest):
+        """Asks before it reads a file."""
+        call = {"title": f"Read {rest}", "kind": "read", "locations": [{"path": rest}]}
+        allowed = await self.allowed(session, "look-1", **call)
+        await self.update(session, "look-1", status="completed" if allowed else "failed")
+
     async def do_file(self, session, rest):
         """Asks the client for a file, although that offers none."""
         try:

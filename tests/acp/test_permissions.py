@@ -93,6 +93,18 @@ async def test_file_that_onyx_may_not_change_is_refused_without_asking(tmp_path,
         assert result["meta"]["status"] == "denied"
 
 
+async def test_file_that_onyx_reads_unasked_is_read_unasked_and_credentials_are_not(tmp_path):
+    async with AgentHouse(tmp_path, tools=True) as house:
+        key = await house.agent_session()
+        await house.do(key, f"look {house.root}/a.txt", "look /etc/hostname", mode="ask")
+        assert (house.text(), house.of("exec.approval_request")) == ("(ok)(nope)", [])
+        run_id = await house.send(key, f"look {house.root}/.env")
+        await house.asked()
+        assert house.of("exec.approval_request")[0]["details"]["mustAsk"] == "it holds credentials"
+        await house.deny()
+        await house.end(run_id)
+
+
 async def test_instructions_are_asked_about_in_auto_mode_and_other_edits_are_not(tmp_path):
     async with AgentHouse(tmp_path, tools=True) as house:
         key = await house.agent_session()

@@ -28,6 +28,7 @@ NOT_AS_A_FILE = (
 FOR_GOOD = "this agent offers no yes for once: after it, it asks no more"
 CREDENTIALS = "it holds credentials"
 _READS = ("read", "search", "think")
+_UNASKED = ("read", "search")
 _WRITES = ("edit", "delete", "move")
 _TOOLS: Mapping[str, str] = {
     "read": "read",
@@ -67,6 +68,8 @@ async def decide(asked: AgentCall, call: ToolCall, run: Run, *, only_for_good: b
     forbidden = await run.approver.refuse(run.session_key, run.run_id, card)
     if forbidden is not None:
         return Decision(False, forbidden)
+    if asked.kind in _UNASKED and reals and not preview.must_ask:
+        return Decision(True)  # as Onyx's own tools read them
     if run.why:
         preview = replace(preview, details={**preview.details, WHY: run.redact(run.why)})
     with run.work.paused():
