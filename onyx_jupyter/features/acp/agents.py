@@ -11,13 +11,14 @@ from onyx_jupyter.acp.connection import AgentConnection
 from onyx_jupyter.acp.mcp_gate import McpGate
 from onyx_jupyter.acp.registry import AgentCommand
 from onyx_jupyter.acp.translate import Option
-from onyx_jupyter.agent.run import ExternalAgent
+from onyx_jupyter.agent.run import ExternalAgent, Run
 from onyx_jupyter.agents.agents import AgentParts
 from onyx_jupyter.agents.allowed_models import allows_model
 from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.config.ceiling import NOT_HERE
 from onyx_jupyter.config.sections import section
 from onyx_jupyter.errors import InvalidRequest, ModelError
+from onyx_jupyter.events import ToolProgress
 from onyx_jupyter.features.acp.answer import AgentAnswer, Earlier, LiveAgent
 from onyx_jupyter.features.acp.run_tools import SessionTools
 from onyx_jupyter.features.acp.settings import AcpSettings
@@ -25,7 +26,6 @@ from onyx_jupyter.processes.process_reaper import ProcessReaper
 from onyx_jupyter.protocols import ModelInfo
 from onyx_jupyter.providers.known_providers import ACP
 from onyx_jupyter.sessions.transcript import SessionTranscript
-from onyx_jupyter.toolsets.registry import ToolRegistry
 
 log = logging.getLogger(__name__)
 IDLE_S = 900.0
@@ -102,7 +102,7 @@ class AcpAgents:
         await self._reaper.close()
 
     async def _agent_of(
-        self, session_key: str, command: AgentCommand, parts: AgentParts, earlier: Earlier | None, offered: ToolRegistry
+        self, session_key: str, command: AgentCommand, parts: AgentParts, earlier: Earlier | None, run: Run
     ) -> LiveAgent:
         """The agent at work in that session, started if need be. Raises: ModelError, PathNotAllowed."""
         if timer := self._idle.pop(session_key, None):
@@ -112,8 +112,9 @@ class AcpAgents:
             if live.connection.is_usable and live.connection.agent == command:
                 return live
             await self._end(session_key)
+        run.emit(ToolProgress(run.run_id, "", "model", f"Starting {command.title}"))
         tools = SessionTools()
-        tools.offer(offered)
+        tools.offer(run.tools)
         folder = parts.paths.resolve(command.cwd or "")
         token, server = await self._gate.offer(tools)
         try:

@@ -10,14 +10,13 @@ from onyx_jupyter.acp.registry import AgentCommand
 from onyx_jupyter.agent.processor import Halt, RunSoFar
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.tool_calls import perform, record
-from onyx_jupyter.events import ChatDelta, ToolProgress
+from onyx_jupyter.events import ChatDelta
 from onyx_jupyter.features.acp.own_calls import PREFIX
 from onyx_jupyter.features.acp.prompt import CONTINUE, AgentPrompt, agent_prompt
 from onyx_jupyter.features.acp.run_tools import SessionTools
 from onyx_jupyter.features.acp.turn import AgentTurn
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.sessions.transcript import SessionTranscript
-from onyx_jupyter.toolsets.registry import ToolRegistry
 
 STARTED_ANEW = "agent_started_anew"
 RESTARTED = ToolResult(
@@ -63,7 +62,7 @@ class AgentAnswer:
 
     command: AgentCommand
     transcript: SessionTranscript
-    live: Callable[[Earlier | None, ToolRegistry], Awaitable[LiveAgent]]
+    live: Callable[[Earlier | None, Run], Awaitable[LiveAgent]]
     announce: Callable[[str], Awaitable[None]]
     rest: Callable[[], None]
 
@@ -74,8 +73,7 @@ class AgentAnswer:
         await run.processors.begin(RunSoFar(run.tools, done, usage, run.spent))
         await run.partial.begin(run.run_id)
         results = await self._finish_open_calls(run)
-        run.emit(ToolProgress(run.run_id, "", "model", f"Starting {self.command.title}"))
-        live = await self.live(earlier, run.tools)
+        live = await self.live(earlier, run)
         knows = earlier is not None and live.connection.session_id == earlier.session_id
         if earlier is not None and not knows:
             await run.note(
