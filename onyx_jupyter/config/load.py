@@ -23,8 +23,8 @@ from onyx_jupyter.errors import ConfigError
 ENVIRONMENT_PREFIX = "ONYX_"
 LEVEL_SEPARATOR = "__"
 # Where API keys are set, and which values there can still be shown: a key is easily put one level too high.
-_KEY_PLACES = (("providers",), ("tools", "web"))
-_SHOWN_OF_THEM = ("baseUrl", "toolMode", "search", "searxngUrl", "allowPrivate")
+_KEY_PLACES = (("providers",), ("tools", "web"), ("acp", "agents"))
+_SHOWN_OF_THEM = ("baseUrl", "toolMode", "search", "searxngUrl", "allowPrivate", "command", "cwd")
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LINE_IN_MESSAGE = re.compile(r"<string>:(\d+)\s*")

@@ -7,8 +7,11 @@ import re
 import psutil
 import pytest
 
-from onyx_jupyter.errors import InvalidRequest, ModelError
+from onyx_jupyter.config.load import load
+from onyx_jupyter.config.sections import with_sections
+from onyx_jupyter.errors import ConfigError, InvalidRequest, ModelError
 from onyx_jupyter.features.acp.keys import ACP_AGENTS
+from onyx_jupyter.features.acp.settings import AcpSettings
 from onyx_jupyter.providers.addressing import endpoint_of
 from onyx_jupyter.providers.settings import ModelsSettings
 from tests.acp.agent_house import AgentHouse, config
@@ -257,3 +260,39 @@ async def test_two_sessions_have_an_agent_each(tmp_path):
         keys = [await house.agent_session(), await house.agent_session()]
         ends = await asyncio.gather(*(house.do(key, f"say {number}") for number, key in enumerate(keys)))
         assert sorted(data["text"] for _, data in ends) == ["0", "1"]
+
+
+async def test_agent_that_is_idle_ends_and_comes_back(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        house.onyx.get(ACP_AGENTS)._idle_s = 0.0
+        key = await house.agent_session()
+        await house.do(key, "child")
+        agent = int(house.text().split()[-1])
+        await until(lambda: not psutil.pid_exists(agent))
+        house.events.clear()
+        await house.do(key, "say back", "echo")
+        assert house.text() == "back<<say back\necho>> pictures: 0"
+
+
+async def test_configured_agents_are_checked_and_their_values_never_shown(tmp_path):
+    file = config(
+        agent={"command": "no-such-agent", "env": {"AGENT_TOKEN": "a-long-secret-value", "PLACE": "/some/where"}}
+    )
+    async with AgentHouse(tmp_path, file=file) as house:
+        health = (await house.onyx.health())["components"]["acp"]
+        assert (health["ok"], health["message"]) == (False, "Not found: no-such-agent (scripted).")
+        settings = house.onyx.get(ACP_AGENTS).settings
+        assert list(settings.secrets()) == ["a-long-secret-value"]
+        assert "a-long-secret-value" not in repr(settings) + repr(settings.commands())
+
+
+def test_configuration_names_what_is_wrong(tmp_path):
+    for agents, words in (({"mine": {}}, "needs a `command`"), ({"Not A Name": {"command": "x"}}, "acp.agents")):
+        path = tmp_path / "onyx.json"
+        path.write_text(json.dumps({"acp": {"agents": agents}}))
+        with pytest.raises(ConfigError, match=words):
+            load(path, {}, with_sections({"acp": AcpSettings}))
+    path.write_text(json.dumps({"acp": {"agents": {"claude": {"env": {"A_KEY": ["sk-of-somebody"]}}}}}))
+    with pytest.raises(ConfigError) as error:
+        load(path, {}, with_sections({"acp": AcpSettings}))
+    assert "sk-of-somebody" not in str(error.value)

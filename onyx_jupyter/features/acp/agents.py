@@ -95,9 +95,9 @@ class AcpAgents:
 
     async def close(self) -> None:
         """Ends all agents with everything that they started."""
-        for timer in self._idle.values():
-            timer.cancel()
-        await asyncio.gather(*(self._end(key) for key in list(self._live)), *self._ending)
+        for key in {*self._live, *self._idle}:
+            self._begin_end(key)
+        await asyncio.gather(*self._ending)
         await self._gate.close()
         await self._reaper.close()
 
@@ -105,13 +105,13 @@ class AcpAgents:
         self, session_key: str, command: AgentCommand, parts: AgentParts, earlier: Earlier | None, run: Run
     ) -> LiveAgent:
         """The agent at work in that session, started if need be. Raises: ModelError, PathNotAllowed."""
-        if timer := self._idle.pop(session_key, None):
-            timer.cancel()
+        self._keep(session_key)
         live = self._live.get(session_key)
         if live is not None:
             if live.connection.is_usable and live.connection.agent == command:
                 return live
-            await self._end(session_key)
+            if ending := self._begin_end(session_key):
+                await ending
         run.emit(ToolProgress(run.run_id, "", "model", f"Starting {command.title}"))
         tools = SessionTools()
         tools.offer(run.tools)
@@ -135,19 +135,25 @@ class AcpAgents:
 
     def _rest(self, session_key: str) -> None:
         """An answer has ended: without another one the agent ends in a while."""
+        self._keep(session_key)
         loop = asyncio.get_running_loop()
-        self._idle[session_key] = loop.call_later(self._idle_s, self._end_later, session_key)
+        self._idle[session_key] = loop.call_later(self._idle_s, self._begin_end, session_key)
 
-    def _end_later(self, session_key: str) -> None:
-        task = asyncio.create_task(self._end(session_key), name="onyx end of an idle agent")
+    def _keep(self, session_key: str) -> None:
+        if timer := self._idle.pop(session_key, None):
+            timer.cancel()
+
+    def _begin_end(self, session_key: str) -> asyncio.Task[None] | None:
+        """From now on the session has no agent, even while the process still ends."""
+        self._keep(session_key)
+        live = self._live.pop(session_key, None)
+        if live is None:
+            return None
+        self._gate.withdraw(live.token)
+        task = asyncio.create_task(live.connection.close(), name="onyx end of an agent")
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
-
-    async def _end(self, session_key: str) -> None:
-        live = self._live.pop(session_key, None)
-        if live is not None:
-            self._gate.withdraw(live.token)
-            await live.connection.close()
+        return task
 
     def _allows(self, model_id: str) -> bool:
         return allows_model(self._configured.ceiling, self._configured.settings.config, model_id)

@@ -68,7 +68,13 @@ class AgentAnswer:
 
     async def answer(self, run: Run) -> str:
         """Returns the text of the last turn. Raises: ModelError, StorageError."""
-        earlier, is_continued = earlier_of(self.transcript, self.command.name), self._has_begun(run)
+        try:
+            return await self._answer(run)
+        finally:
+            self.rest()
+
+    async def _answer(self, run: Run) -> str:
+        earlier, has_begun = earlier_of(self.transcript, self.command.name), run.transcript.model_calls(run.run_id) > 0
         done, usage = run.transcript.finished_calls(run.run_id), run.transcript.usage(run.run_id)
         await run.processors.begin(RunSoFar(run.tools, done, usage, run.spent))
         await run.partial.begin(run.run_id)
@@ -83,12 +89,9 @@ class AgentAnswer:
         await run.inbox.join()
         known_run = earlier.run_id if earlier is not None and knows else None
         prompt = agent_prompt(run.transcript.blocks(run.run_id), run.run_id, known_run=known_run, is_new=not knows)
-        if is_continued and knows:
+        if has_begun and knows:
             prompt = AgentPrompt("\n\n".join([CONTINUE, *results]), (), prompt.sent)
-        try:
-            return await self._turns(run, live, prompt)
-        finally:
-            self.rest()
+        return await self._turns(run, live, prompt)
 
     async def _turns(self, run: Run, live: LiveAgent, prompt: AgentPrompt) -> str:
         """A message that joins gets a turn of its own."""
@@ -130,6 +133,3 @@ class AgentAnswer:
             said = run.transcript.finished_calls(run.run_id)[-1][1]
             results.append(f"[Onyx] {call.name}, which you had called, returned:\n{said.output}")
         return results
-
-    def _has_begun(self, run: Run) -> bool:
-        return run.transcript.model_calls(run.run_id) > 0

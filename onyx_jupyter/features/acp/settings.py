@@ -9,9 +9,9 @@ from pydantic import Field, SecretStr, StringConstraints, model_validator
 
 from onyx_jupyter.acp.registry import KNOWN_AGENTS, AgentCommand
 from onyx_jupyter.config.schema import Section
+from onyx_jupyter.security.known_secrets import environment_secrets
 
 AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
-SHORTEST_SECRET_CHARS = 8
 
 
 class AcpAgentSettings(Section):
@@ -43,11 +43,11 @@ class AcpSettings(Section):
         return self
 
     def secrets(self) -> Mapping[str, str]:
-        """Value → kind of the variables' values that are long enough to be secrets."""
-        values = (
-            (value.get_secret_value(), name) for agent in self.agents.values() for name, value in agent.env.items()
-        )
-        return {value: name.lower().replace("_", "-") for value, name in values if len(value) >= SHORTEST_SECRET_CHARS}
+        """Value → kind of the variables that are secrets by their name, as in the server's own environment."""
+        found: dict[str, str] = {}
+        for agent in self.agents.values():
+            found |= environment_secrets({name: value.get_secret_value() for name, value in agent.env.items()})
+        return found
 
     def commands(self) -> Mapping[str, AgentCommand]:
         """All agents by name: the configured ones first."""
