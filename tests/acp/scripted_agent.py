@@ -101,7 +101,7 @@ class Scripted(acp.Agent):
         self.stopped.clear()
         self.text = "\n".join(block.text for block in prompt if block.type == "text")
         self.pictures = sum(block.type == "image" for block in prompt)
-        usage = schema.Usage(total_tokens=12, input_tokens=10, output_tokens=2)
+        usage = schema.Usage(total_tokens=1002, input_tokens=1000, output_tokens=2)
         if "The server was restarted" in self.text:
             await self.do_echo(session_id, "")
         for line in self.text.split("\n"):
@@ -110,7 +110,7 @@ class Scripted(acp.Agent):
             if step is not None:
                 await step(session_id, rest)
             if self.stopped.is_set():
-                return schema.PromptResponse(stop_reason="cancelled")
+                return schema.PromptResponse(stop_reason="cancelled", usage=usage)
         return schema.PromptResponse(stop_reason="end_turn", usage=usage)
 
     async def say(self, session, text):

@@ -25,7 +25,7 @@ async def test_words_and_thoughts_stream_and_are_recorded(tmp_path):
         assert (name, data["text"]) == ("chat.final", "Hello world")
         assert [one["text"] for one in house.of("chat.delta")] == ["Hello ", "world"]
         assert house.of("chat.thought")[0]["text"] == "Hm."
-        assert data["usage"]["inputTokens"] == 10
+        assert data["usage"]["inputTokens"] == 1000
         (entry,) = house.entries(key, "assistant")
         assert (entry["content"], entry["meta"]["model"]) == ("Hello world", "acp/scripted")
         assert entry["meta"]["thought"]["text"] == "Hm."
@@ -104,6 +104,18 @@ async def test_steering_stops_the_agent_and_is_answered_next(tmp_path):
         name, data = await house.end(run_id)
         assert (name, data["text"], house.text()) == ("chat.final", "instead", "I begin, \n\ninstead")
         assert [entry["content"] for entry in house.entries(key, "assistant")] == ["I begin, ", "instead"]
+
+
+async def test_limit_of_tokens_for_an_answer_counts_what_the_agent_reports(tmp_path):
+    async with AgentHouse(tmp_path, file=config(runtime={"maxTokensPerRun": 1000})) as house:
+        key = await house.agent_session()
+        run_id = await house.send(key, "hang")
+        await until(house.text)
+        await house.send(key, "say more")
+        name, data = await house.end(run_id)
+        assert name == "chat.final"
+        assert "this answer has used 1,002 tokens" in data["text"]
+        assert "more" not in house.text().partition("Stopped")[0]
 
 
 @pytest.mark.parametrize("step", ["hang", "block"])

@@ -28,7 +28,8 @@ from onyx_jupyter.events import ChatDelta, ToolProgress, ToolStarted
 from onyx_jupyter.features.acp.own_calls import OwnCall, is_call_of_ours, label_of, recorded, result_of
 from onyx_jupyter.features.acp.permissions import decide
 from onyx_jupyter.features.acp.prompt import AgentPrompt
-from onyx_jupyter.messages import FAILURE_OF_STATUS, Failure, ToolCall, ToolResult, Usage, first_line
+from onyx_jupyter.messages import FAILURE_OF_STATUS, Failure, Message, ToolCall, ToolResult, Usage, first_line
+from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.security.secret_redactor import redact_off_loop
 from onyx_jupyter.toolsets.results import REASON_CHARS
 
@@ -67,10 +68,12 @@ class AgentTurn:
 
     async def answer(self, prompt: AgentPrompt) -> str:
         """Returns the text of the turn's last words. Raises: ModelError, StorageError, Halt."""
+        sent = Message("user", prompt.text, attachments=prompt.pictures)
+        sent = (await self.run.processors.before_model(ModelRequest("", [sent]))).messages[-1]
         self._spawn(self._make_way())
         end: TurnEnded | None = None
         try:
-            async with aclosing(self._connection.prompt(prompt.text, prompt.pictures)) as events:
+            async with aclosing(self._connection.prompt(sent.text, sent.attachments)) as events:
                 try:
                     async for event in events:
                         if isinstance(event, TurnEnded):
