@@ -15,6 +15,7 @@ from onyx_jupyter.features.acp.settings import AcpSettings
 from onyx_jupyter.providers.addressing import endpoint_of
 from onyx_jupyter.providers.settings import ModelsSettings
 from tests.acp.agent_house import AgentHouse, config
+from tests.features.memory.test_consolidation import Writer, lines_of_kind, wants
 from tests.waiting import until
 
 
@@ -308,3 +309,17 @@ def test_configuration_names_what_is_wrong(tmp_path):
     with pytest.raises(ConfigError) as error:
         load(path, {}, with_sections({"acp": AcpSettings}))
     assert "sk-of-somebody" not in str(error.value)
+
+
+async def test_agent_is_never_asked_what_to_remember(tmp_path):
+    writer = Writer(wants())
+    async with AgentHouse(tmp_path, replies=writer, file=config(memory={"consolidationWindow": 2})) as house:
+        mine = await house.agent_session()
+        await house.do(mine, "say I take note of nothing")
+        other = await house.session()
+        await house.run(other, "These are words of mine.")
+        await until(lambda: lines_of_kind(house, other, "consolidation"))
+        assert len(writer.asked) == 1
+        assert "take note of nothing" not in writer.asked[0]
+        assert [line for line in house.lines(mine) if line.get("meta", {}).get("kind", "").startswith("consol")] == []
+        assert len(house.entries(mine, "assistant")) == 1

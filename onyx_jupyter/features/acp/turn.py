@@ -38,6 +38,7 @@ MAX_TEXT_CHARS = 1_000_000
 MAX_CALLS = 2_000
 SHOWN_CHARS = 200
 UNREPORTED = ToolResult("The agent did not report how this ended.", ok=False, origin="own")
+NOT_AWAITED = ToolResult("Stopped: the agent did not wait for it. It may be partly done.", ok=False, origin="own")
 PLAN_SHOWN = ToolResult("Shown.", origin="own")
 CUT_SHORT = "unfinished"
 _APART = "\n\n"
@@ -280,6 +281,8 @@ class AgentTurn:
             if not own.is_over:
                 own.is_over = True
                 await record(own.call, UNREPORTED, "aborted", run, self._of_agent)
+        for call in run.transcript.open_calls(run.run_id):
+            await record(call, NOT_AWAITED, "aborted", run, {})
         if end.reason == "refusal":
             raise ModelError("refused", f"{self._connection.agent.title} refused to answer this.")
         reply = await run.processors.after_model(Reply(run.text, (), end.usage or Usage(), self._has_text))
