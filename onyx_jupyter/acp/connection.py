@@ -217,7 +217,15 @@ class AgentConnection:
             if way is not None and await self._continue(way, {**about, "sessionId": earlier_session}):
                 self.session_id, self.resumed = earlier_session, True
                 return
-        await self._begin_session(about)
+        methods = {method.id for method in answer.auth_methods or ()}
+        try:
+            await self._begin_session(about)
+        except ModelError as error:
+            if error.code != "authentication" or self.agent.key_method not in methods or not self.agent.has_key:
+                raise
+            signing_in = self._request("authenticate", {"methodId": self.agent.key_method})
+            await self._within(SESSION_S, signing_in)
+            await self._begin_session(about)
 
     async def _continue(self, method: str, params: Mapping[str, Any]) -> bool:
         """Whether the agent still has that session. It may repeat all of it, which nobody needs here."""
@@ -385,11 +393,12 @@ class AgentConnection:
 
     def _refused(self, error: Any) -> ModelError:
         if error.code == _SIGN_IN:
+            how = f"Run `{self.agent.sign_in}`" if self.agent.sign_in else "Start the agent's own program"
+            way = f"{how} in a terminal of the server and sign in there"
             return ModelError(
                 "authentication",
                 f"{self.agent.title} is not signed in.",
-                hint=f"Start {self.agent.command[0]} or its program in a terminal and sign in there, or give it a key "
-                f"with acp.agents.{self.agent.name}.env in onyx.json.",
+                hint=f"{way}, or give it a key with acp.agents.{self.agent.name}.env in onyx.json.",
                 permanent=True,
             )
         details = error.data.get("details") if isinstance(error.data, Mapping) else error.data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,14 +13,17 @@ from pathlib import Path
 class KnownAgent:
     """`keys` are the environment variables with which it signs in: it gets those, and no other key of the server.
 
-    `checked` is the day on which its documentation was last read (ISO 8601).
+    `sign_in` is the command with which a person signs in, `key_method` the protocol's way to sign in with a key, for an
+    agent that does not look for one by itself. `checked` is the day of the last look at all this (ISO 8601).
     """
 
     name: str
     title: str
     command: tuple[str, ...]
     install: str
+    sign_in: str
     keys: tuple[str, ...] = ()
+    key_method: str = ""
     checked: str = "2026-11-26"
 
 
@@ -32,6 +36,7 @@ _KNOWN = (
         "Claude Code",
         ("claude-agent-acp",),
         "npm install -g @agentclientprotocol/claude-agent-acp",
+        "claude",
         _ANTHROPIC,
     ),
     KnownAgent(
@@ -39,11 +44,13 @@ _KNOWN = (
         "Codex",
         ("codex-acp",),
         "npm install -g @agentclientprotocol/codex-acp",
+        "codex login",
         ("OPENAI_API_KEY", "CODEX_API_KEY"),
+        "api-key",
     ),
-    KnownAgent("gemini", "Gemini CLI", ("gemini", "--acp"), "npm install -g @google/gemini-cli", _GOOGLE),
-    KnownAgent("goose", "Goose", ("goose", "acp"), "see https://block.github.io/goose", _ANY),
-    KnownAgent("opencode", "OpenCode", ("opencode", "acp"), "npm install -g opencode-ai", _ANY),
+    KnownAgent("gemini", "Gemini CLI", ("gemini", "--acp"), "npm install -g @google/gemini-cli", "gemini", _GOOGLE),
+    KnownAgent("goose", "Goose", ("goose", "acp"), "see https://block.github.io/goose", "goose configure", _ANY),
+    KnownAgent("opencode", "OpenCode", ("opencode", "acp"), "npm install -g opencode-ai", "opencode auth login", _ANY),
 )
 KNOWN_AGENTS: Mapping[str, KnownAgent] = {agent.name: agent for agent in _KNOWN}
 
@@ -56,9 +63,16 @@ class AgentCommand:
     title: str
     command: tuple[str, ...]
     install: str = ""
+    sign_in: str = ""
     keys: tuple[str, ...] = ()
+    key_method: str = ""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
+
+    @property
+    def has_key(self) -> bool:
+        """Whether its environment has one of its keys."""
+        return any(self.env.get(name) or os.environ.get(name) for name in self.keys)
 
     @property
     def is_installed(self) -> bool:

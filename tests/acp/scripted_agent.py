@@ -54,6 +54,10 @@ class Scripted(acp.Agent):
         self.mcp = None
         self.servers = []
         self.model = "small"
+        self.signed_in = False
+
+    async def authenticate(self, method_id, **kwargs):
+        self.signed_in = method_id == "api-key"
 
     async def initialize(self, protocol_version, client_capabilities=None, client_info=None, **kwargs):
         print("not a message of the protocol", flush=True)
@@ -62,6 +66,7 @@ class Scripted(acp.Agent):
             await asyncio.sleep(3600)
         continues = OPTION != "forgets"
         return schema.InitializeResponse(
+            auth_methods=[schema.AuthMethodAgent(id="api-key", name="API key")],
             protocol_version=2 if OPTION == "other-version" else 1,
             agent_capabilities=schema.AgentCapabilities(
                 load_session=continues, prompt_capabilities=schema.PromptCapabilities(image=True)
@@ -77,7 +82,7 @@ class Scripted(acp.Agent):
         ]
 
     async def new_session(self, cwd, additional_directories=None, mcp_servers=None, **kwargs):
-        if OPTION == "signed-out":
+        if OPTION == "signed-out" and not self.signed_in:
             raise RequestError.auth_required()
         self.servers, self.cwd = mcp_servers or [], cwd
         await asyncio.to_thread(self.connected)

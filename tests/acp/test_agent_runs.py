@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import sys
 
 import psutil
 import pytest
@@ -14,7 +15,7 @@ from onyx_jupyter.features.acp.keys import ACP_AGENTS
 from onyx_jupyter.features.acp.settings import AcpSettings
 from onyx_jupyter.providers.addressing import endpoint_of
 from onyx_jupyter.providers.settings import ModelsSettings
-from tests.acp.agent_house import AgentHouse, config
+from tests.acp.agent_house import SCRIPT, AgentHouse, config
 from tests.features.memory.test_consolidation import Writer, lines_of_kind, wants
 from tests.waiting import until
 
@@ -178,6 +179,17 @@ async def test_agent_that_cannot_work_says_why(tmp_path, option, code, words):
         name, data = await house.do(await house.agent_session(), "say hi")
         assert (name, data["code"]) == ("chat.error", code)
         assert words in data["message"]
+
+
+@pytest.mark.parametrize(("env", "ends"), [({"OPENAI_API_KEY": "sk-of-a-test"}, "chat.final"), ({}, "chat.error")])
+async def test_known_agent_signs_in_with_the_key_that_it_has(tmp_path, monkeypatch, env, ends):
+    for name in ("OPENAI_API_KEY", "CODEX_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    agent = {"command": sys.executable, "args": [str(SCRIPT), "signed-out"], "env": env}
+    async with AgentHouse(tmp_path, file=json.dumps({"acp": {"agents": {"codex": agent}}})) as house:
+        name, data = await house.do(await house.session(model="acp/codex"), "say hi")
+        assert name == ends
+        assert "codex login" in data.get("hint", "codex login")
 
 
 async def test_program_that_is_not_there_is_named(tmp_path):

@@ -61,7 +61,9 @@ class AcpSettings(Section):
             known.title if known else name,
             command,
             known.install if known and not own.command else "",
+            known.sign_in if known else "",
             known.keys if known else (),
+            known.key_method if known else "",
             {variable: value.get_secret_value() for variable, value in own.env.items()},
             own.cwd,
         )
