@@ -4,21 +4,21 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 LAB_ARGS ?=
 SECURITY_ARGS ?=
 PYTEST_ARGS ?=
-# The model that set-up brings along, for everybody who uses this environment: 1.5b (1.1 GB), 0.5b (0.5 GB) or none.
+# The model that set-up downloads for all users of this environment: 1.5b (1.1 GB), 0.5b (0.5 GB) or none.
 ONYX_SETUP_MODEL ?= 1.5b
 
-# What a change is tried with while one works at it.
+# The fast checks for work in progress.
 UNIT_TESTS := $(addprefix tests/,agent cell_mode config human_requests memory sessions security skills)
 
-# Where an image says that Python leaves no bytecode: here the same programs start again and again.
+# Some images disable bytecode; here the same programs start again and again.
 unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 STAMPS := .make
 COMPILE = .uv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-emit-find-links --no-annotate --custom-compile-command "make lock" --quiet $(LOCK_ARGS)
-# What the front end is built from, and what an installation copies out of the checkout: a change there makes the
-# stamp stale. Python code needs nothing: the installation is editable.
+# Sources of the front end, and files that an installation copies from the checkout: a change there makes the
+# stamp stale. Python code needs none: the installation is editable.
 LAB_SOURCES := $(shell find labextension -type f -not -path '*/node_modules/*' -not -path 'labextension/lib/*' \
 	-not -name '*.tsbuildinfo' -not -name '*.test.ts*' 2>/dev/null)
 SHARED_DATA := install.json $(shell find workspace notebooks/skills jupyter-config -type f 2>/dev/null)
@@ -79,7 +79,7 @@ docs: $(STAMPS)/docs ## Build the documentation into site/; dead links and pages
 	.docs/bin/python -m sphinx --fresh-env --fail-on-warning --quiet -c docs -d .docs/doctrees . site
 	@echo "Built: site/index.html"
 
-wheel: setup ## Wheel and sdist in dist/, with the front end built anew
+wheel: setup ## Build wheel and sdist into dist/, with a fresh front end
 	rm -rf dist onyx_jupyter/labextension labextension/lib
 	cd labextension && PATH="$(CURDIR)/$(BIN):$$PATH" npm run build
 	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(BIN)/python -m hatchling build -d dist -t sdist -t wheel
@@ -87,7 +87,7 @@ wheel: setup ## Wheel and sdist in dist/, with the front end built anew
 check-wheel: wheel ## Install that wheel into a plain environment: both halves are on
 	$(BIN)/python -m pytest -m packaging -p no:cacheprovider
 
-lock: $(STAMPS)/uv ## Resolve requirements/dev.lock, audit.lock and docs.lock anew (LOCK_ARGS="--upgrade")
+lock: $(STAMPS)/uv ## Resolve requirements/dev.lock, audit.lock and docs.lock again (LOCK_ARGS="--upgrade")
 	$(COMPILE) pyproject.toml --group dev -o requirements/dev.lock
 	$(COMPILE) --group audit -o requirements/audit.lock
 	$(COMPILE) --group docs -o requirements/docs.lock
@@ -107,7 +107,7 @@ $(STAMPS)/python: $(STAMPS)/uv requirements/dev.lock
 	@bash scripts/python_env.sh dependencies "$(PYTHON)"
 	@touch $@
 
-# Beside the front end. Without a network it says so in a line, and the next `make` tries again.
+# In parallel with the front end. Without a network it prints one line, and the next `make` tries again.
 $(STAMPS)/model-%: $(STAMPS)/python
 	@if $(BIN)/python -m onyx_jupyter.providers.local_files.setup_download $*; then touch $@; fi
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.features.sessions.keys import CONVERSATIONS
+from onyx_jupyter.features.sessions.conversations import CONVERSATIONS
 from onyx_jupyter.operations.host import Host
 from onyx_jupyter.operations.keys import STREAMS
 from onyx_jupyter.protocols import Embeddings, Models

@@ -1,4 +1,4 @@
-"""A Jupyter server as a process of its own, in folders of its own. It shares nothing with the user's Jupyter."""
+"""A Jupyter server in its own process and folders. It shares nothing with the user's Jupyter."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class JupyterProcess:
         return self
 
     def restart(self) -> None:
-        """Ends the server and starts it anew, in the same folders and at the same port."""
+        """Restarts the server in the same folders and on the same port."""
         self._end()
         self._start()
 

@@ -15,7 +15,7 @@ from typing import Any
 
 
 async def read(how: str, base_url: str, question: str) -> list[float]:
-    """Milliseconds from the provider's byte to the text in hand, one a chunk."""
+    """Milliseconds from the provider's byte to the received text, one per chunk."""
     texts = _by_litellm(base_url, question) if how == "litellm" else _by_http(base_url, question)
     taken_ms = []
     async for text in texts:

@@ -77,7 +77,7 @@ def _round() -> _Round:
 
 
 def _tokens_per_s(client: SocketClient, first: Event) -> float:
-    """Over the first tokens only: a small model may go on for long, and the last ones tell nothing new."""
+    """Over the first tokens only: a small model may go on for long, and the last ones add no information."""
     last, count = first, 0
     while count < TOKENS:
         event = client.wait_for("chat.delta", "chat.final", timeout_s=_TIMEOUT_S)

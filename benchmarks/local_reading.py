@@ -19,10 +19,10 @@ import nbformat
 import psutil
 
 from benchmarks.agent.example_data import WELCOME, customers
-from onyx_jupyter.agent.prompt import build_tiny_prompt
 from onyx_jupyter.agent.prompt_sections import PromptFacts
+from onyx_jupyter.agent.system_prompt import build_tiny_prompt
 from onyx_jupyter.cell_mode import prompts
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.messages import Message, Usage

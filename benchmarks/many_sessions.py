@@ -1,4 +1,4 @@
-"""Fifty sessions that stream at once through one server: whether all arrives, and how long its event loop is held."""
+"""Fifty concurrent streams through one server: whether everything arrives, and how long its event loop blocks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.figures import Figure, Group, percentile
@@ -31,17 +31,20 @@ METHOD = (
 def measure() -> Group:
     with ProviderProcess() as provider:
         figures = [
-            *_figures("OpenAI's protocol", provider.configuration),
-            *_figures("Anthropic's protocol", provider.anthropic_configuration),
+            *many_figures("OpenAI's protocol", provider.configuration),
+            *many_figures("Anthropic's protocol", provider.anthropic_configuration),
         ]
     return Group("Many sessions", METHOD, figures)
 
 
-def _figures(protocol: str, configuration: Mapping[str, Any]) -> list[Figure]:
+def many_figures(
+    protocol: str, configuration: Mapping[str, Any], rounds: int = ROUNDS, extensions: Sequence[str] = ()
+) -> list[Figure]:
+    """What the load costs a new server with that configuration; `extensions` are loaded beside the probe."""
     lags, lost, disordered, taken_s = [], [], [], []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         with (
-            JupyterProcess(configuration=configuration, extensions=("benchmarks.lag_probe",)) as server,
+            JupyterProcess(configuration=configuration, extensions=("benchmarks.lag_probe", *extensions)) as server,
             SocketClient(server.port, server.token) as client,
         ):
             _stream(client, 1)  # opens the connections
@@ -63,7 +66,7 @@ def _figures(protocol: str, configuration: Mapping[str, Any]) -> list[Figure]:
 
 
 def _stream(client: SocketClient, sessions: int) -> tuple[int, int, float]:
-    """Answers that are not whole, frames out of order, seconds."""
+    """Incomplete answers, frames out of order, seconds."""
     keys = [client.call("sessions.create")["sessionKey"] for _ in range(sessions)]
     for key in keys:
         client.call("sessions.subscribe", sessionKey=key)

@@ -1,4 +1,4 @@
-"""The scripted provider in a process of its own, so that neither side of the measurement waits for the other.
+"""The scripted provider in its own process, so that neither side of the measurement waits for the other.
 
 Replies are asked for by the words of the question: `stamps COUNT RATE`, `chunks COUNT RATE`, `markdown COUNT RATE`,
 `silence`, `exec COMMAND`, `cell PATH CELL` (runs it), `look WORDS` (in the memory), `note TEXT` (into it).
@@ -28,12 +28,12 @@ _LEFT_TIMEOUT_S = 300.0
 
 
 def numbered_word(index: int) -> str:
-    """The word that stands at that place of a `markdown` answer."""
+    """The word at this position of a `markdown` answer."""
     return f"w{index:04d}"
 
 
 class ProviderProcess:
-    """The process, as the benchmarks see it."""
+    """The benchmarks' handle on the process."""
 
     def __enter__(self) -> Self:
         command = [sys.executable, "-m", "benchmarks.provider"]
@@ -53,6 +53,14 @@ class ProviderProcess:
         return {
             "agents": {"defaults": {"model": "openai/scripted"}},
             "providers": {"openai": {"baseUrl": self.base_url, "apiKey": "sk-scripted"}},
+        }
+
+    @property
+    def responses_configuration(self) -> dict[str, Any]:
+        """The same, at OpenAI's own address: see `providers.openai_address`."""
+        return {
+            "agents": {"defaults": {"model": "openai/scripted"}},
+            "providers": {"openai": {"apiKey": "sk-scripted"}},
         }
 
     @property
@@ -76,7 +84,7 @@ class ProviderProcess:
 
 
 class _Stamp(Say):
-    """A piece of text that is the moment at which it is written."""
+    """A chunk of text that is its own time of writing."""
 
     @property
     def pieces(self) -> list[str]:
@@ -84,13 +92,13 @@ class _Stamp(Say):
 
 
 def piece_text(index: int) -> str:
-    """That piece of a text that goes round and round: no two neighbours are alike."""
+    """The chunk at this position of a cyclic text in which no two neighbours are equal."""
     start = index * CHUNK_CHARS
     return "".join(_LINE[(start + offset) % len(_LINE)] for offset in range(CHUNK_CHARS))
 
 
 class _Piece(Say):
-    """The next piece of a `chunks` answer."""
+    """The next chunk of a `chunks` answer."""
 
     def __init__(self, index: int) -> None:
         super().__init__(piece_text(index))
@@ -109,7 +117,7 @@ class _NumberedPiece(Say):
 
 
 class _Until(Pause):
-    """Waits until its turn in a steady rhythm, whatever the pieces before it took."""
+    """Waits for the next tick of a steady rate, whatever earlier chunks took."""
 
     _rhythm: _Rhythm
     _due_s: float

@@ -38,6 +38,7 @@ NAMES = (
     "memory.locomo",
     "model_requests",
     "many_sessions",
+    "providers.protocols",
     "local_model",
     "browser",
 )

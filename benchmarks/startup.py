@@ -79,7 +79,7 @@ def _start(*, extension: bool) -> tuple[float, int]:
 
 
 def _lowest_cpu_s(starts: Sequence[tuple[float, int]]) -> float:
-    """Neighbours on a busy machine make a process dearer, never cheaper."""
+    """The minimum: other load makes a process slower, never faster."""
     return min(cpu_s for cpu_s, _ in starts)
 
 

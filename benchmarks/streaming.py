@@ -43,10 +43,10 @@ def measure() -> Group:
         JupyterProcess(configuration=provider.configuration) as server,
         SocketClient(server.port, server.token) as client,
     ):
-        _reply(client, f"stamps 100 {RATE}")  # loads the provider library
+        reply_delays_ms(client, f"stamps 100 {RATE}")  # loads the provider library
         for _ in range(ROUNDS):
             cpu_before = server.cpu_s()
-            onyx.append(_reply(client, f"stamps {STAMPS} {RATE}"))
+            onyx.append(reply_delays_ms(client, f"stamps {STAMPS} {RATE}"))
             cpu_ms.append(1000 * (server.cpu_s() - cpu_before) / STAMPS)
             litellm.append(_library("litellm", provider))
             http.append(_library("http", provider))
@@ -75,7 +75,7 @@ def measure() -> Group:
     )
 
 
-def _reply(client: SocketClient, question: str) -> list[float]:
+def reply_delays_ms(client: SocketClient, question: str) -> list[float]:
     """Milliseconds of every stamp on its way."""
     session = client.call("sessions.create")["sessionKey"]
     client.call("chat.send", sessionKey=session, message=question)

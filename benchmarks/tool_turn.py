@@ -45,7 +45,7 @@ async def no_op(arguments: _Nothing, context: ToolContext) -> ToolResult:
 
 
 class _Model:
-    """Calls the tool until `calls` are reached in a run, then answers; keeps moments and no requests."""
+    """Calls the tool `calls` times in a run, then answers; records times but no requests."""
 
     light = False
     tiny = False

@@ -13,6 +13,7 @@ const alone = files.filter(replacesModules);
 export default defineConfig({
   test: {
     environment: 'jsdom',
+    setupFiles: 'tests/setup.ts',
     projects: [
       {
         extends: true,

@@ -39,6 +39,7 @@ ModelErrorCode = Literal[
     "timeout",
     "unavailable",
     "bad_response",
+    "budget",
 ]
 
 

@@ -122,20 +122,46 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more model calls; `cost_usd` is None if no price is known."""
+    """Tokens of one or more model calls; `cost_usd` is None if no price is known.
+
+    Cached tokens are part of the input, reasoning tokens of the output; None if the provider reports none.
+    `plan`: a subscription paid for some of it. `cost_is_partial`: `cost_usd` leaves out calls without a known price.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int | None = None
     cost_usd: float | None = None
+    reasoning_tokens: int | None = None
+    plan: bool | None = None
+    cost_is_partial: bool | None = None
 
     def __add__(self, other: Usage) -> Usage:
+        is_mixed = (self.cost_usd is None) != (other.cost_usd is None) and (self._is_unpriced or other._is_unpriced)
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             _add(self.cached_tokens, other.cached_tokens),
             _add(self.cost_usd, other.cost_usd),
+            _add(self.reasoning_tokens, other.reasoning_tokens),
+            self.plan or other.plan,
+            is_mixed or self.cost_is_partial or other.cost_is_partial or None,
         )
+
+    @property
+    def _is_unpriced(self) -> bool:
+        return self.cost_usd is None and not self.plan and self.input_tokens + self.output_tokens > 0
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedFields:
+    """What a model's provider wants back together with the results of its calls: `fields` are JSON in its own shape.
+
+    They may hold encrypted or hidden content: they are sent to model `model_id` alone, and are never written anywhere.
+    """
+
+    model_id: str
+    fields: Mapping[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +170,7 @@ class Message:
 
     `content` is what was said, `context` what was sent along with it (a notebook, a selection), in words for the model;
     `attachments` are its pictures and files; `status` is how a tool's call ended (ok, failed, denied, …), if recorded.
+    `carried` goes back with the calls of a reply to the model that made them.
     `kept` is not part of the message: a cache, by name, of values computed for this very message that cost more than
     looking them up.
     """
@@ -155,6 +182,7 @@ class Message:
     context: str = ""
     attachments: tuple[Attachment, ...] = ()
     status: str | None = None
+    carried: CarriedFields | None = field(default=None, repr=False)
     kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property

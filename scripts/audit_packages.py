@@ -24,7 +24,7 @@ Verdict = tuple[int, Sequence[str]]
 
 
 def python_verdict(report: Mapping[str, Any]) -> Verdict:
-    """What pip-audit's report comes to. Every vulnerability counts: PyPI does not grade them."""
+    """Summarizes pip-audit's report. Every vulnerability counts: PyPI does not grade them."""
     packages = report["dependencies"]
     unknown = [f"NOT AUDITED: {one['name']} ({one['skip_reason']})" for one in packages if "skip_reason" in one]
     found = [
@@ -40,7 +40,7 @@ def python_verdict(report: Mapping[str, Any]) -> Verdict:
 
 
 def npm_verdict(report: Mapping[str, Any]) -> Verdict:
-    """What npm's report comes to; from "moderate" on it counts."""
+    """Summarizes npm's report; vulnerabilities count from "moderate"."""
     if "vulnerabilities" not in report:
         return NOT_SAID, [str(report.get("message") or report.get("error") or "npm gave no report.")]
     found = [

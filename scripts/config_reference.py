@@ -55,7 +55,7 @@ def providers() -> str:
 
 
 def _rows(key: str, field: FieldInfo) -> Iterator[tuple[str, ...]]:
-    """The rows of one key, or of all that stand below it."""
+    """The rows of one key, or of all keys below it."""
     inner = _model_of(field.annotation)
     if inner is None:
         if not field.description:
@@ -68,7 +68,7 @@ def _rows(key: str, field: FieldInfo) -> Iterator[tuple[str, ...]]:
 
 
 def _model_of(annotation: Any) -> type[BaseModel] | None:
-    """The section that stands there, in a list or under names of the user's too."""
+    """The section at this key, also within a list or under user-defined names."""
     for kind in (annotation, *get_args(annotation)):
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             return kind

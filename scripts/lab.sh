@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts JupyterLab with Onyx from the checkout. Everything that it writes stays under .lab/: settings, Onyx's state and
-# the copies of the example notebooks that one works on. Arguments go to `jupyter lab`.
+# your copies of the example notebooks. Arguments go to `jupyter lab`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,15 +18,15 @@ export PATH=$bin:$PATH
 mkdir -p "$home/notebooks/examples" "$settings" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR"
 chmod 700 "$home" "$JUPYTER_RUNTIME_DIR"
 
-# A copy that one has worked in is never overwritten.
+# Your copies are never overwritten.
 for notebook in notebooks/*.ipynb notebooks/examples/*.ipynb; do
     [ -e "$home/$notebook" ] || cp "$notebook" "$home/$notebook"
 done
 [ -e "$settings/notification.jupyterlab-settings" ] ||
     echo '{"fetchNews": "false", "checkForUpdates": false}' >"$settings/notification.jupyterlab-settings"
 
-# The development environment has jupyter-collaboration for its tests. One person works here, so it is off; who wants it
-# changes these files.
+# The development environment has jupyter-collaboration for its tests. It is off here; to switch it on,
+# change these files.
 mkdir -p "$home/config/labconfig"
 [ -e "$home/config/jupyter_server_config.json" ] ||
     echo '{"ServerApp": {"jpserver_extensions": {"jupyter_server_fileid": false, "jupyter_server_ydoc": false}}}' \

@@ -1,6 +1,6 @@
-"""The pictures in which a model of this machine answers: its own cells and words, with nothing written down before.
+"""The pictures in which a local model answers, with its own cells and text; nothing is scripted.
 
-A script can stand in for it, to try the pictures where there is no such model; what it says goes into no page.
+A script can stand in for it on machines without the model; those pictures are not published.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.e2e.sidebar import Notebook, Sidebar
 
 CELL_QUESTION = "Add a cell that shows the churn rate by contract type."
 WORDS_QUESTION = "What does this notebook do?"
-# It may have to be loaded first, on a machine that does other work.
+# The model may have to be loaded first, on a busy machine.
 ANSWER_MS = 600_000
 MAX_CELLS = 5
 ANSWER_PX = {"width": 1280, "height": 640}
@@ -51,7 +51,7 @@ def find_model(model_id: str | None) -> tuple[CatalogueModel, Path]:
 
 
 def stand_in(request: Received) -> Reply:
-    """What a script says in the model's place."""
+    """The script that stands in for the model."""
     asked = str(request.body["messages"][-1]["content"])
     if "as one ```python block" in asked:
         return [Say(STAND_IN_CELL, chunk_chars=8, delay_s=0.02)]
@@ -93,7 +93,7 @@ def narrow(studio: Studio) -> Page:
 
 def explained(studio: Studio) -> Page:
     sidebar, notebook = _ask(studio, "explained", WORDS_QUESTION)
-    # A question in its place is no picture of words: waiting for the end then fails.
+    # An approval instead of a text answer is the wrong picture: waiting for the end then fails.
     expect(sidebar.approvals.or_(_ended(sidebar)).first).to_be_visible(timeout=ANSWER_MS)
     sidebar.wait_for_end()
     scroll_to(notebook, "Welcome to Onyx")
@@ -119,7 +119,7 @@ def _ask(studio: Studio, name: str, question: str, width_px: float | None = None
 
 
 def _allow_all(sidebar: Sidebar) -> None:
-    """A yes to the cell, and to each in which it is mended. Raises: AssertionError where none of them ran."""
+    """Approves the cell and each repair of it. Raises: AssertionError if none of them ran."""
     ended = _ended(sidebar)
     for _ in range(MAX_CELLS):
         expect(sidebar.approvals.or_(ended).first).to_be_visible(timeout=ANSWER_MS)

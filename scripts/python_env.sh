@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sets up the Python side of the checkout, one step a call: tool | dependencies | package | audit | docs.
-# Uses uv where it can be had (ten times faster) and pip where not. Run by the Makefile, which knows when a step is due.
+# Uses uv if available (ten times faster), else pip. Run by the Makefile, which knows when a step is due.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,7 +36,7 @@ dependencies)
     install --require-hashes -r requirements/dev.lock
     ;;
 package)
-    # The front end is built already, and by the locked tools: no second build in an isolated environment.
+    # The front end has been built with the locked tools: no second build in an isolated environment.
     HATCH_JUPYTER_BUILDER_SKIP_NPM=1 install --no-deps --no-build-isolation --editable .
     ;;
 audit | docs)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the Python tests, those in a browser and with a real SearX among them. Installs Chromium and SearX from Debian's
-# packages where they are missing and that is allowed; what cannot be had is said before and after, and the rest runs.
+# packages if they are missing and that is allowed; reports before and after what is unavailable, and runs the rest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -49,14 +49,14 @@ if [ ${#skipped[@]} -gt 0 ]; then
     trap explain_skips EXIT
 fi
 
-# Most of what the tests write lives for a second, and each write of it waits for the disk: in memory there is none.
+# Most files of the tests live for a second, and each write waits for the disk, so they are kept in memory.
 shared_memory=/dev/shm
 free_kb=$(df -Pk "$shared_memory" 2>/dev/null | awk 'NR == 2 {print $4}')
 if [ -w "$shared_memory" ] && [ "${free_kb:-0}" -gt 6000000 ]; then
     export PYTEST_DEBUG_TEMPROOT="${PYTEST_DEBUG_TEMPROOT:-$shared_memory}"
 fi
 
-# A local model's threads spin while one of them waits for its core: alone that is 20 % faster than to sleep, beside other
+# A local model's threads spin while one waits for its core: alone that is 20 % faster than sleeping, beside other
 # tests it takes two to four times as long.
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 
@@ -71,7 +71,7 @@ if [ $# -gt 0 ] || [ "$(nproc)" -lt 2 ]; then
     exit
 fi
 
-# All of them, in two halves beside each other: in the browser's much waits for pages, in the other much is computed.
+# Runs two halves in parallel: the browser tests mostly wait for pages, the others mostly compute.
 browser_log=$(mktemp)
 trap 'rm -f "$browser_log"; explain_skips' EXIT
 run "$selection and browser" tests/e2e >"$browser_log" 2>&1 &

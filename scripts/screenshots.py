@@ -157,7 +157,7 @@ def review(studio: Studio) -> Page:
 
 
 def context(studio: Studio) -> Page:
-    """The menu of `@`, and an error with what one can do about it."""
+    """The `@` menu, and an error with its actions."""
     sidebar, notebook = studio.window("context")
     page = sidebar.page
     notebook.cells.last.click()
@@ -192,7 +192,7 @@ def cell(studio: Studio) -> Page:
 
 
 def skills(studio: Studio) -> Page:
-    """The form of a packaged skill on real data, and what its run gave."""
+    """The form of a packaged skill on real data, and the result of a run."""
     sidebar, _ = studio.window("skills")
     page, panel = sidebar.page, SkillsPanel(sidebar.page)
     path = studio.add(PENGUINS)
@@ -310,7 +310,7 @@ def config(provider_url: str, *, with_stand_in: bool) -> dict[str, Any]:
 
 
 def lend(lab: LabServer, model: CatalogueModel, file: Path) -> None:
-    """The server gets the file, wherever on this machine it was found."""
+    """Gives the server the model file, wherever it was found on this machine."""
     models = lab.home / "models"
     models.mkdir()
     models.joinpath(model.file_name).symlink_to(file)

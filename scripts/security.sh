@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Looks for holes: bandit over the code, what is known of the locked packages, and the tests of security, hostile answers in
-# a browser among them. Steps can be named: code | packages | tests. What cannot be had is said in capitals, and the rest
-# runs; what is found fails.
+# Security checks: bandit, known vulnerabilities of the locked packages, and the security tests, hostile answers in
+# a browser among them. Steps can be named: code | packages | tests. Unavailable parts are reported in capitals, and the rest
+# runs; any finding fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -53,7 +53,7 @@ for step in "${steps[@]}"; do
         look_up NPM .venv/bin/python scripts/audit_packages.py npm
         ;;
     tests)
-        # Those that SECURITY.md names as the guards of a boundary, and all of the properties.
+        # The tests that SECURITY.md names, and all property tests.
         guards=($(grep -o '`tests/[^`]*`' SECURITY.md | tr -d '`' | sort -u))
         HYPOTHESIS_PROFILE=thorough bash scripts/run_pytest.sh tests/security tests/properties "${guards[@]}" || fail "TESTS FAILED: see above."
         ;;

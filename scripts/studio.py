@@ -1,4 +1,4 @@
-"""One JupyterLab and one browser for the pictures, and the ways in which a person moves in them."""
+"""One JupyterLab and one browser for the pictures, with the actions of a user."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THEME = "@jupyterlab/apputils-extension/themes"
 
 
 class Studio:
-    """One server and one browser; each picture has a window of its own. `local_model` is the one of this machine."""
+    """One server and one browser; each picture has its own window. `local_model` is the one on this machine."""
 
     def __init__(self, lab: LabServer, browser: Browser, local_model: str) -> None:
         self._lab = lab
@@ -28,7 +28,7 @@ class Studio:
         self.local_model = local_model
 
     def window(self, name: str) -> tuple[Sidebar, Notebook]:
-        """A fresh copy of the example, all of it run, with the sidebar beside it."""
+        """A fresh, fully executed copy of the example, with the sidebar beside it."""
         example = ROOT.joinpath("notebooks", NOTEBOOK).read_text("utf-8")
         cells = len(json.loads(example)["cells"])
         self._lab.files.joinpath(NOTEBOOK).write_text(example, "utf-8")
@@ -67,13 +67,13 @@ class Studio:
         self._lab.set(THEME, {"theme": theme})
 
     def _end_kernels(self, page: Page) -> None:
-        """So that the cells count from one again."""
+        """Ends all kernels, so that execution counts start at one again."""
         for kernel in page.request.get(self._lab.url("api/kernels")).json():
             page.request.delete(self._lab.url(f"api/kernels/{kernel['id']}"))
 
 
 def widen(sidebar: Sidebar, width_px: float) -> None:
-    """Draws the sidebar's edge until it is this wide."""
+    """Drags the sidebar's edge until it is this wide."""
     box = sidebar.node.bounding_box()
     assert box is not None
     edge, middle = box["x"] - 2, box["y"] + box["height"] / 2
@@ -85,6 +85,6 @@ def widen(sidebar: Sidebar, width_px: float) -> None:
 
 
 def scroll_to(notebook: Notebook, heading: str) -> None:
-    """This heading at the top, nothing selected by the pointer."""
+    """Scrolls to this heading, with no selection under the pointer."""
     notebook.panel.get_by_role("heading", name=heading).evaluate("heading => heading.scrollIntoView({block: 'start'})")
     notebook.page.mouse.move(SIZE_PX["width"] / 2, SIZE_PX["height"] - 2)

@@ -14,7 +14,7 @@ WHY = {"write": "it changes something", "execute": "it runs something", "network
 
 
 def tools() -> str:
-    """One row a tool, in the order in which models are told of them, then which of them stand behind another."""
+    """One row per tool, in the order in which models get them, then the deferred ones."""
     head = ("Tool", "Family", "Arguments", "What the model is told", "Asks first")
     listed = table(
         head,

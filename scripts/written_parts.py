@@ -1,4 +1,4 @@
-"""Keeps the parts of a page that a script writes between two marks as they should be. It never touches the rest."""
+"""Updates the generated parts of a page, between two marks. It never touches the rest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def main(page: Path, parts: Mapping[str, str], arguments: list[str]) -> int:
 
 
 def row(*cells: str) -> str:
-    """One line of a Markdown table; a bar within a cell stays one."""
+    """One line of a Markdown table; a bar within a cell is escaped."""
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

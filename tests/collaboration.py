@@ -1,4 +1,4 @@
-"""jupyter-collaboration in tests: it is off wherever a test does not ask for it, though it may be installed."""
+"""jupyter-collaboration in tests: off unless a test asks for it, even if it is installed."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What holds for every test."""
+"""Fixtures and settings for every test."""
 
 import faulthandler
 import os
@@ -17,6 +17,7 @@ from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.testing.no_real_providers import no_real_providers
 from onyx_jupyter.toolsets.context import ToolContext
+from tests.left_open import close_all
 
 END_S = 60
 
@@ -36,6 +37,13 @@ def no_provider_outside_this_machine():
     """A test that reaches for a paid provider fails with words instead of a bill."""
     with no_real_providers():
         yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_open():
+    """However the test ends."""
+    yield
+    close_all()
 
 
 def pytest_unconfigure():

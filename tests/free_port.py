@@ -1,4 +1,4 @@
-"""Ports for servers that tests start in processes of their own."""
+"""Free ports for servers that tests start in other processes."""
 
 import contextlib
 import random

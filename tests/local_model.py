@@ -1,4 +1,4 @@
-"""The model that set-up fetches, for the tests that run a real one: few of them, with short answers."""
+"""The model downloaded by set-up, for the few tests that run a real one, with short answers."""
 
 from importlib.util import find_spec
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a result says for the screens is made of a call's arguments, and never grows beyond its bounds."""
+"""A result's label is built from the call's arguments and stays within its limits."""
 
 import json
 
@@ -8,20 +8,20 @@ from onyx_jupyter.messages import Link
 from onyx_jupyter.result_data import MAX_CELLS, MAX_CHARS, bounded, cells_shown
 
 
-def test_a_notebook_of_ten_thousand_cells_stays_within_bounds():
+def test_notebook_of_ten_thousand_cells_stays_within_limits():
     data = cells_shown("a.ipynb", ((number, f"{number:064x}") for number in range(1, 10_001)), 10_000)
     assert (len(data["cells"]), data["total"]) == (MAX_CELLS, 10_000)
     assert bounded(data) is data
     assert len(json.dumps(data)) <= MAX_CHARS
 
 
-def test_data_that_is_too_long_or_no_json_is_left_out():
+def test_oversized_or_non_json_data_is_left_out():
     assert bounded({"text": "x" * MAX_CHARS}) is None
     assert bounded({"what": object()}) is None
     assert bounded(None) is None
 
 
-def test_a_label_takes_what_it_is_about_from_the_arguments():
+def test_label_object_comes_from_arguments():
     activity = Activity("edit_cell", "path", "path", when=(("run", True, "edit_and_run_cell"),), opens=("file",))
     given = {"path": "a.ipynb", "cellId": "c1", "run": True}
     assert activity.label(given).action == "edit_and_run_cell"
@@ -32,7 +32,7 @@ def test_a_label_takes_what_it_is_about_from_the_arguments():
     assert Activity("delete_cells", counted="cellIds").label({"cellIds": ["a", "b", "a"]}).count == 2
 
 
-def test_what_it_is_about_is_one_line_of_bounded_length():
+def test_label_object_is_one_bounded_line():
     long = Activity("run_command", "command", "code").label({"command": "\n\n  ls\nrm x"})
     assert long.object == "ls"
     assert len(Activity("search_web", "query").label({"query": "word " * 10_000}).object) == OBJECT_CHARS

@@ -1,4 +1,4 @@
-"""Waiting for something to become true, with a limit that only a broken test reaches."""
+"""Waiting for a condition, with a limit that only a broken test reaches."""
 
 import asyncio
 from collections.abc import Callable

@@ -29,7 +29,7 @@ _LOCAL = "local/"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 where every question was asked, whatever the answers."""
+    """0 if every question was asked, whatever the answers."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else LiteLLM looks for prices on the network
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -128,7 +128,7 @@ def _system(options: argparse.Namespace) -> Iterator[System]:
 
 
 def _ask(system: System, task: Task, kept: Path) -> Result:
-    """A task that the benchmark itself fails at is told as an error, and the others are still asked."""
+    """A failure of the benchmark itself is reported as an error, and the other tasks are still asked."""
     try:
         turns = system.run(task, kept)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Requests that want no cell: the memory, skills, files of text. What counts is what is there afterwards."""
+"""Requests that need no cell: memory, skills, text files. They are judged by the final state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer and its cells have to hold to be right about a frame. It computes no truth and asks nothing."""
+"""Conditions for an answer and its cells to be right about a frame. It computes no expected values."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from benchmarks.agent.scoring import shows_number
 from benchmarks.agent.task import Task, Turn, Verdict
 
 Check = Callable[[Turn], str]
-"""What a turn lacks, in a few words; nothing where it lacks nothing."""
+"""What a turn lacks, in a few words; empty if nothing."""
 Truth = Callable[[], Iterable[float]]
-"""The true numbers, computed when they are asked for."""
+"""The expected numbers, computed on demand."""
 
 
 def task(identity: str, notebook: Path, *messages: str, check: Check) -> Task:
-    """A conversation about a notebook, of which the last answer is judged."""
+    """A conversation about a notebook whose last answer is judged."""
     return Task(identity, notebook.stem, messages, lambda turns: _judged(turns, len(messages), check), (), notebook)
 
 
@@ -47,12 +47,12 @@ def says(*patterns: str, never: str = "") -> Check:
 
 
 def says_numbers(truth: Truth, *, share: bool = False) -> Check:
-    """The answer tells each of them."""
+    """The answer states each of them."""
     return lambda turn: _lacking(turn.answer, truth(), share)
 
 
 def shows_numbers(truth: Truth, *, share: bool = False) -> Check:
-    """A new or changed cell shows each of them below it."""
+    """The output of a new or changed cell shows each of them."""
 
     def check(turn: Turn) -> str:
         if lacking := _lacking("\n".join(turn.cell_outputs), truth(), share):
@@ -63,7 +63,7 @@ def shows_numbers(truth: Truth, *, share: bool = False) -> Check:
 
 
 def says_or_shows(truth: Truth, *, share: bool = False) -> Check:
-    """The answer or a cell has each of them: the question leaves open where."""
+    """The answer or a cell has each of them: the question does not say where."""
     return lambda turn: _lacking("\n".join([turn.answer, *turn.cell_outputs]), truth(), share)
 
 
@@ -79,7 +79,7 @@ def shows_in_order(names: Callable[[], Sequence[str]]) -> Check:
 
 
 def adds_no_cell(before: int) -> Check:
-    """The notebook has so many cells at most."""
+    """The notebook has at most this many cells."""
     return lambda turn: "" if len(turn.cells) <= before else f"no more than {before} cells"
 
 
@@ -100,7 +100,7 @@ def draws(*labels: str, heights: Truth = tuple, names: Sequence[str] = (), point
 
 
 def calls(tool: str) -> Check:
-    """That tool was called, and did what it was asked to."""
+    """This tool was called successfully."""
     return lambda turn: "" if tool in turn.tools else f"a call of {tool}"
 
 
@@ -117,7 +117,7 @@ def has_file(name: str, *patterns: str) -> Check:
 
 
 def has_not_noted(pattern: str) -> Check:
-    """No file of the memory has it (any more)."""
+    """No memory file contains it (any more)."""
     return lambda turn: f"no {pattern!r} in the notes" if re.search(pattern, turn.notes, re.IGNORECASE) else ""
 
 

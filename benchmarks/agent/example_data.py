@@ -1,4 +1,4 @@
-"""The example notebooks and the frames in them: what is true of them is computed when an answer is judged."""
+"""The example notebooks and their frames: expected values are computed when an answer is judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAGICS = _NOTEBOOKS / "examples" / "magics.ipynb"
 
 @cache
 def customers() -> Any:
-    """The frame that the first cell of code of the welcome notebook makes."""
+    """The frame created by the first code cell of the welcome notebook."""
     cells = nbformat.read(WELCOME, as_version=4).cells
     names: dict[str, Any] = {}
     exec(next(cell.source for cell in cells if cell.cell_type == "code"), names)  # noqa: S102 - this project's own

@@ -1,4 +1,4 @@
-"""What people ask first, of the example notebooks, with what is true of them. The kernels have run by then."""
+"""Typical first questions about the example notebooks, with expected answers. The notebooks have been executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second questions that mean something only after the first one. The last answer is judged."""
+"""Follow-up questions that make sense only after the first one. The last answer is judged."""
 
 from __future__ import annotations
 

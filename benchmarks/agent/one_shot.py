@@ -1,4 +1,4 @@
-"""The model alone: it writes a script from the question, without having seen the table, and is told of errors."""
+"""The model alone: it writes a script for the question without seeing the table, and is told its errors."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class OneShot:
 
 
 class _Conversation:
-    """What was said to the model and by it, and what that took."""
+    """The exchange with the model, and its cost."""
 
     def __init__(self, server: LocalServer) -> None:
         self.calls = self.prompt_tokens = self.completion_tokens = 0
@@ -144,13 +144,13 @@ async def _chunks(lines: AsyncIterator[str]) -> AsyncIterator[dict[str, Any]]:
 
 
 class Answers(Protocol):
-    """Somebody to be asked for scripts, who remembers what was said before."""
+    """A source of scripts that remembers the conversation."""
 
     async def ask(self, message: str) -> str: ...
 
 
 async def answer_with_scripts(conversation: Answers, message: str, folder: Path) -> tuple[str, list[str]]:
-    """Asks until a script prints something and ends well; what is wrong with the last one, and all that was printed."""
+    """Asks until a script prints something and succeeds; returns the last error and everything printed."""
     printed: list[str] = []
     for _ in range(1 + REPAIRS):
         source = script_in(await conversation.ask(message))
@@ -163,7 +163,7 @@ async def answer_with_scripts(conversation: Answers, message: str, folder: Path)
 
 
 def script_in(text: str) -> str:
-    """The first fenced block, be it cut off; else the whole text, since a small model may leave out the fence."""
+    """The first fenced block, even if cut off; else the whole text, since small models may omit the fence."""
     block = _FENCED.search(f"{text}\n```")
     return textwrap.dedent(block[1]) if block else text
 

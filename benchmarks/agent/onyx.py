@@ -1,4 +1,4 @@
-"""Onyx as a person meets it: a new server and a new home for each task, asked over the socket, in Auto mode."""
+"""Onyx as a user has it: a new server and home for each task, asked over the socket, in Auto mode."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class Onyx:
     def __init__(
         self, config: Mapping[str, Any], time_limit_s: float = TIME_LIMIT_S, writing_s: float = WRITING_S
     ) -> None:
-        """`writing_s` is how long a person writes at each message; no second of it counts as the answer's."""
+        """`writing_s` is the simulated typing time per message, not counted as part of the answer."""
         self._config = config
         self._time_limit_s = time_limit_s
         self._writing_s = writing_s
 
     def run(self, task: Task, kept: Path) -> list[Turn]:
-        """Keeps the conversation's file and the notebooks as they are in the end. Raises: RuntimeError."""
+        """Keeps the transcript and the final notebooks. Raises: RuntimeError."""
         with JupyterProcess(configuration=self._config) as server, SocketClient(server.port, server.token) as client:
             name = _lay_out(server, task)
             chat = _Chat(server, client, name, self._time_limit_s, self._writing_s)
@@ -89,7 +89,7 @@ def _lay_out(server: JupyterProcess, task: Task) -> str:
 
 @dataclass
 class _Seen:
-    """What the events of one run have said so far."""
+    """The state of one run, built from its events."""
 
     answer: str = ""
     error: str = ""
@@ -99,7 +99,7 @@ class _Seen:
 
 
 class _Chat:
-    """One conversation from a page that has the notebook in front."""
+    """One conversation from a page that shows the notebook."""
 
     def __init__(
         self, server: JupyterProcess, client: SocketClient, name: str, time_limit_s: float, writing_s: float
@@ -118,7 +118,7 @@ class _Chat:
         return next(self._server.home.glob(f"sessions/*/{self._key}.jsonl"), None)
 
     def turn(self, message: str) -> Turn:
-        """Sends the message and waits for the end of its answer, or until the task's time is over."""
+        """Sends the message and waits for the end of its answer, or for the task's time limit."""
         cells, before = read_cells(self._server.root / self._name), self._spent()
         seen = _Seen()
         self._write(message, seen)
@@ -151,7 +151,7 @@ class _Chat:
         )
 
     def _write(self, message: str, seen: _Seen) -> None:
-        """As the sidebar tells while a person writes, the notebook in front."""
+        """Reports the draft and the open notebook as the sidebar does while a person types."""
         for text in ("", message[:MAX_DRAFT_CHARS]) if self._writing_s else ():
             self._open_notebook()
             self._client.call("chat.composing", sessionKey=self._key, text=text, mode="auto")

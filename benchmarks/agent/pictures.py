@@ -1,4 +1,4 @@
-"""What the pictures of a notebook show: its cells are run again in a process that keeps every figure.
+"""What a notebook's plots show: its cells are run again in a process that keeps every figure.
 
 A picture in an output says nothing of its axes; the figure that it was made of does.
 """
@@ -41,7 +41,7 @@ class Picture:
 
 
 def pictures_of(cells: Sequence[NbCell], wanted: frozenset[str]) -> list[Picture]:
-    """Those that the wanted cells draw, where the notebook is run from top to bottom. Raises: RuntimeError."""
+    """The figures of the given cells, when the notebook is run from top to bottom. Raises: RuntimeError."""
     code = [[cell["id"] in wanted, cell["source"]] for cell in cells if cell["cell_type"] == "code"]
     with tempfile.TemporaryDirectory(prefix="onyx-bench-") as folder:
         done = subprocess.run(
@@ -74,7 +74,7 @@ def _run(code: Sequence[tuple[bool, str]]) -> list[Picture]:
 
 
 def _picture(figure: Any) -> Picture | None:
-    """None where nothing is drawn."""
+    """None if nothing is drawn."""
     if not figure.axes:
         return None
     figure.canvas.draw()  # ticks get their names when they are drawn

@@ -1,4 +1,4 @@
-"""The figures of a run as tables, and every failure in a line. It measures and judges nothing."""
+"""Results as tables, and one line per failure. It measures and judges nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOTAL = "all"
 
 @dataclass(frozen=True)
 class Result:
-    """A task with what came of it."""
+    """A task with its outcome."""
 
     task: Task
     turns: Sequence[Turn]
@@ -30,7 +30,7 @@ class Result:
 
     @property
     def is_unsaid(self) -> bool:
-        """Computed, and not said."""
+        """Computed, but not said."""
         return self.verdict.computed and not self.verdict.right
 
     def total(self, name: str) -> float:
@@ -52,7 +52,7 @@ _COLUMNS: Sequence[tuple[str, Callable[[Sequence[Result]], str]]] = (
 
 
 def as_table(results: Sequence[Result]) -> str:
-    """A row a level, in Markdown; the last four columns are means."""
+    """One row per level, in Markdown; the last four columns are means."""
     levels = list(dict.fromkeys(one.task.level for one in results))
     groups = {level: [one for one in results if one.task.level == level] for level in levels}
     if len(groups) > 1:
@@ -63,7 +63,7 @@ def as_table(results: Sequence[Result]) -> str:
 
 
 def as_failures(results: Sequence[Result]) -> str:
-    """A line for each that is not right: what was asked, what was wanted, and what came."""
+    """One line per wrong answer: the question, the expected and the actual answer."""
     return "\n".join(_failure(one) for one in results if not one.verdict.right)
 
 

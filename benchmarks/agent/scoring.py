@@ -1,4 +1,4 @@
-"""Whether a value stands in a text: a number within a tolerance, words as words. It knows no question."""
+"""Whether a text contains a value: numbers within a tolerance, words as words. It knows no question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 RELATIVE = 0.01
 _ABSOLUTE = 1e-6
-# A day, a month or a time of day is one thing and not several numbers.
+# A date, a month or a time is one value and not several numbers.
 _MOMENT = re.compile(r"(?<![\w.])\d{4}-\d{1,2}(?:-\d{1,2})?(?![\w-])|(?<![\w.])\d{1,2}:\d{2}(?::\d{2})?(?!\w)")
 _NUMBER = re.compile(
     r"""(?<![\w.])(?<!\d[\u2009\u202f])     # within no word and no other number
@@ -27,7 +27,7 @@ _SHORTEST_ECHO_CHARS = 20
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it is written: `decimals` stand behind its point."""
+    """A number as written, with `decimals` digits after the point."""
 
     value: float
     decimals: int
@@ -35,12 +35,12 @@ class Number:
 
     @property
     def readings(self) -> tuple[float, ...]:
-        """37 % is 37 of a hundred and 0.37 of one: who asks for a share may be given either."""
+        """37 % matches both 37 and 0.37: a share may be given either way."""
         return (self.value, self.value / 100) if self.is_percentage else (self.value,)
 
 
 def numbers_in(text: str) -> list[Number]:
-    """Every number in the order of the text; what is part of a word, a day or a time is none."""
+    """Every number in order of appearance; parts of words, dates and times are excluded."""
     found = []
     for match in _NUMBER.finditer(_MOMENT.sub(" ; ", text)):
         digits = re.sub(r"[,\u2009\u202f]", "", match["digits"])
@@ -51,7 +51,7 @@ def numbers_in(text: str) -> list[Number]:
 
 
 def is_near(found: float, wanted: float) -> bool:
-    """Within 1 % of what is wanted."""
+    """Within 1 % of the expected value."""
     return abs(found - wanted) <= max(RELATIVE * abs(wanted), _ABSOLUTE)
 
 
@@ -82,7 +82,7 @@ def in_form(text: str, name: str, value: str) -> bool:
 
 
 def is_solved(text: str, labels: Sequence[tuple[str, str]]) -> bool:
-    """Every label in the form that was asked for."""
+    """Every label in the requested format."""
     return all(in_form(text, name, value) for name, value in labels)
 
 
@@ -98,12 +98,12 @@ def is_right(text: str, labels: Sequence[tuple[str, str]], asked: str = "") -> b
 
 
 def is_computed(outputs: Sequence[str], labels: Sequence[tuple[str, str]]) -> bool:
-    """Every label's value stands in some output."""
+    """Every label's value is in some output."""
     return all(any(stands_in(text, value, rounds=True) for text in outputs) for _, value in labels)
 
 
 def forms(text: str) -> Mapping[str, str]:
-    """What stands as `@name[value]`, by name; of several of one name the last."""
+    """The values written as `@name[value]`, by name; the last one wins."""
     return {match[1]: match[2] for match in _FORM.finditer(text)}
 
 
@@ -130,14 +130,14 @@ def _rounds_to(found: float, wanted: Number) -> bool:
 
 
 def _as_number(text: str) -> Number | None:
-    """The number that the text is, and nothing else."""
+    """The number if the text is nothing else."""
     bare = text.strip().strip("\"'`$").strip()
     match = _NUMBER.fullmatch(bare)
     return numbers_in(bare)[0] if match else None
 
 
 def _words_in(value: str, text: str) -> bool:
-    """As whole words in this order; what a word of denial stands before is not said."""
+    """As whole words in this order; negated ones do not count."""
     words = _plain(value)
     if not words:
         return value.strip() in text

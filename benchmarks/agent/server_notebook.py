@@ -1,4 +1,4 @@
-"""A notebook of a running server and its kernel, as a front end works on them. It never asks Onyx anything."""
+"""A notebook of a running server and its kernel, used as a front end does. It never asks Onyx anything."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_empty(path: Path) -> None:
 
 
 def read_cells(path: Path) -> list[dict[str, Any]]:
-    """Its cells as plain data; none where it is no notebook any more."""
+    """Its cells as plain data; none if it is no longer a notebook."""
     try:
         notebook = nbformat.read(path, as_version=4)
     except (OSError, ValueError):
@@ -34,7 +34,7 @@ def read_cells(path: Path) -> list[dict[str, Any]]:
 
 
 def run_all(server: JupyterProcess, name: str) -> None:
-    """Runs the notebook in the kernel of its session and saves what came out.
+    """Runs the notebook in the kernel of its session and saves the outputs.
 
     A cell that would ask Onyx ends it: the question comes from the benchmark. Raises: RuntimeError where a cell fails.
     """

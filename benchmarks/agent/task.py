@@ -1,4 +1,4 @@
-"""What is asked, what came of it, and how it is judged: the terms of this benchmark. Nothing is run here."""
+"""The terms of this benchmark: tasks, outcomes, judgements. Nothing is run here."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Turn:
 
     @property
     def cell_outputs(self) -> list[str]:
-        """The texts that stand below the cells that were touched."""
+        """The text outputs of the touched cells."""
         return [text for cell in self.cells if cell.get("id") in self.touched for text in output_texts(cell)]
 
 
@@ -65,20 +65,20 @@ class Task:
 
 
 class System(Protocol):
-    """What answers; `kept` is a folder for whatever tells how it came to its answer."""
+    """A system under test; `kept` is a folder for records of how it got its answer."""
 
     def run(self, task: Task, kept: Path) -> list[Turn]:
-        """A turn a message; the ones after a turn with an error are left out."""
+        """One turn per message; those after a turn with an error are left out."""
         ...
 
 
 def output_texts(cell: NbCell) -> list[str]:
-    """What a cell shows in words; a picture and an error show none."""
+    """The text that a cell shows; an image or an error shows none."""
     return [text for output in cell.get("outputs", ()) if (text := _text(output))]
 
 
 def touched_cells(before: Sequence[NbCell], after: Sequence[NbCell]) -> frozenset[str]:
-    """The ids of cells that are new or not what they were."""
+    """The ids of new or changed cells."""
     known = {cell["id"]: cell for cell in before}
     return frozenset(cell["id"] for cell in after if known.get(cell["id"]) != cell)
 

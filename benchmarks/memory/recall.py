@@ -15,7 +15,7 @@ from benchmarks.figures import Figure, Group, percentile
 from benchmarks.house import House, house
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.context.recall import Recall
-from onyx_jupyter.features.memory.keys import MEMORIES
+from onyx_jupyter.features.memory.memories import MEMORIES
 from onyx_jupyter.messages import Usage
 from onyx_jupyter.operations.keys import CONFIGURED, SESSIONS
 from onyx_jupyter.protocols import EmbedderIdentity, ModelDone, ModelEvent, ModelRequest, TextDelta

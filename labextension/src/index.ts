@@ -9,6 +9,7 @@ import { notebookPlugin } from './features/notebooks/plugin';
 import { renderingPlugin } from './rendering/plugin';
 import { reviewPlugin } from './features/review/plugin';
 import { skillsPlugin } from './features/skills/plugin';
+import { usagePlugin } from './features/usage/plugin';
 import { drivePlugin, workspacePlugin } from './features/workspace/plugin';
 
 export default [
@@ -24,6 +25,7 @@ export default [
   workspacePlugin,
   skillsPlugin,
   knowledgePlugin,
-  memoryPlugin
+  memoryPlugin,
+  usagePlugin
 ];
 export * from './tokens';

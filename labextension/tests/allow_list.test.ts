@@ -28,7 +28,7 @@ async function drawn(markdown: string): Promise<HTMLElement> {
 }
 
 describe('allowedContent', () => {
-  it('keeps nothing but the elements and attributes of the list', () => {
+  it('keeps only elements and attributes on the list', () => {
     const everything = [
       ...allowed.elements,
       'button',
@@ -57,14 +57,14 @@ describe('allowedContent', () => {
     }
   });
 
-  it('turns a picture from elsewhere into a link that says where it leads', () => {
+  it('turns an external image into a link that shows its target', () => {
     const html = shown('<p><img src="https://evil.example/p.png?secret" alt="plot" srcset="x 2x"></p>');
     expect(html).not.toContain('<img');
     expect(html).toContain('>plot<span class="onyx-LinkTarget"> (evil.example)</span></a>');
     expect(html).toContain('rel="noopener noreferrer nofollow"');
   });
 
-  it('keeps small pictures that are in the text itself, and no drawing that could be a page', () => {
+  it('keeps small inline images, but no SVG that could be a page', () => {
     expect(shown('<img src="data:image/png;base64,AAAA" alt="a">')).toContain('<img');
     expect(shown('<img src="data:image/svg+xml;base64,AAAA" alt="a">')).not.toContain('<img');
     expect(shown(`<img src="data:image/png;base64,${'A'.repeat(500_000)}" alt="a">`)).not.toContain('<img');
@@ -83,14 +83,14 @@ describe('allowedContent', () => {
     'x.ipynb',
     'file:///etc/passwd',
     'blob:http://x/1'
-  ])('leads nowhere by %s', address => {
+  ])('makes no link of %s', address => {
     const link = document.createElement('a');
     link.setAttribute('href', address);
     link.textContent = 'words';
     expect(shown(link.outerHTML)).toBe('words');
   });
 
-  it('lets no words hide where a link leads', () => {
+  it('lets no link text hide the target', () => {
     expect(shown('<a href="https://evil.example/a">https://bank.example</a>')).toContain('(evil.example)');
     expect(shown('<a href="https://bank.example/a">https://bank.example/…</a>')).not.toContain('LinkTarget');
     expect(shown('<a href="https://user@evil.example/">evil.example</a>')).not.toContain('LinkTarget');
@@ -100,7 +100,7 @@ describe('allowedContent', () => {
     expect(shown('<a href="mailto:a@b.example">a@b.example</a>')).not.toContain('LinkTarget');
   });
 
-  it('gives the page nothing that was hidden from its parser', () => {
+  it('exposes nothing that was hidden from its parser', () => {
     const nested =
       '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">';
     expect(shown(nested)).not.toMatch(/onerror|<img|<style/);
@@ -111,7 +111,7 @@ describe('allowedContent', () => {
 });
 
 describe('drawMarkdown', () => {
-  it('is not misled by fields that have the names of what an element has', async () => {
+  it('is not misled by form fields named like element properties', async () => {
     const names = [
       'attributes',
       'getAttribute',
@@ -125,7 +125,7 @@ describe('drawMarkdown', () => {
     expect(host.textContent).toContain('x');
   });
 
-  it('puts code and formulas where they stood, as text', async () => {
+  it('puts code and formulas back in place, as text', async () => {
     const host = await drawn('a $x < 1$ b\n\n> ```python\n> 1 < 2 # <img src=x>\n> ```\n\n- `<b>`');
     expect(host.querySelector('.onyx-Formula')?.textContent).toBe('$x < 1$');
     expect(host.querySelector('blockquote pre code')?.textContent).toBe('1 < 2 # <img src=x>');
@@ -133,25 +133,25 @@ describe('drawMarkdown', () => {
     expect(host.querySelector('img')).toBeNull();
   });
 
-  it('never hands a formula on that it does not know', async () => {
+  it('never passes on an unknown formula', async () => {
     const host = await drawn('$\\style{cursor:url(http://x)}{x}$ and &#36;\\style{a}{b}&#36;');
     expect(host.querySelector('.onyx-Formula')).toBeNull();
     expect(host.querySelector('code')?.textContent).toBe('$\\style{cursor:url(http://x)}{x}$');
   });
 
-  it('draws diagrams by themselves, also in a quote', async () => {
+  it('renders diagrams separately, also inside a quote', async () => {
     const host = await drawn('> ```mermaid\n> A --> B\n> ```');
     expect(host.querySelector('blockquote figure')?.textContent).toBe('A --> B');
   });
 
-  it('puts back a dollar that stood in an address or in code', async () => {
+  it('restores a dollar sign in an address or in code', async () => {
     const host = await drawn('[a](https://x.example/?a=$1&b=$c) <code>$y$</code>\n\n    $z$ indented');
     expect(host.querySelector('a')?.getAttribute('href')).toBe('https://x.example/?a=$1&b=$c');
     expect(host.querySelector('code')?.textContent).toBe('$y$');
     expect(host.querySelector('pre')?.textContent).toContain('$z$ indented');
   });
 
-  it('takes nothing for a slot that somebody wrote', async () => {
+  it('does not mistake user text for a placeholder', async () => {
     const host = await drawn('\ue0000\ue001 and `\ue0001\ue001` and ```\n\ue0002\ue001\n```');
     expect(host.textContent).toContain('\ufffd0\ufffd');
     expect(
@@ -159,7 +159,7 @@ describe('drawMarkdown', () => {
     ).toContain('7');
   });
 
-  it('shows what is nested too deep as its source', async () => {
+  it('shows deeply nested content as source', async () => {
     const host = await drawn('>'.repeat(20_000) + ' x');
     expect(host.textContent).toContain('x');
   });

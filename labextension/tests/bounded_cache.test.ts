@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { Remembered } from '../src/shared/bounded_cache';
 
-describe('what is remembered', () => {
-  it('is bounded by its length, and the newest stays', async () => {
+describe('the bounded cache', () => {
+  it('is limited by total length and keeps the newest', async () => {
     const results = new Remembered<string>(50, 2_000);
     for (const key of ['a', 'b', 'c']) {
       results.add(key, Promise.resolve(key.repeat(900)));
@@ -17,7 +17,7 @@ describe('what is remembered', () => {
     expect(await results.get('large')).toHaveLength(5_000);
   });
 
-  it('is bounded by number, and what is still to come is never dropped', async () => {
+  it('is limited by number and never drops pending entries', async () => {
     const results = new Remembered<string>(2, 2_000);
     let end: (value: string) => void = () => undefined;
     results.add('long', new Promise<string>(resolve => (end = resolve)));
@@ -34,7 +34,7 @@ describe('what is remembered', () => {
     expect(await results.get('long')).toBe('done');
   });
 
-  it('gives an error to whoever asks', async () => {
+  it('passes an error on to every caller', async () => {
     const results = new Remembered<string>(2, 2_000);
     results.add('a', Promise.reject(new Error('no')));
     await expect(results.get('a')).rejects.toThrow('no');

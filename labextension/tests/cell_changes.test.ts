@@ -37,7 +37,7 @@ function refusal(action: () => unknown): ActionError {
 }
 
 describe('applyChanges', () => {
-  it('makes a mixed batch, each change on what the ones before it made', () => {
+  it('applies a mixed batch, each change on top of the ones before', () => {
     const model = notebook('a', 'b', 'c');
     const made = applyChanges(model, [
       { kind: 'insert', cell: code('n', 'new'), place: { after: 'c0' } },
@@ -88,7 +88,7 @@ describe('applyChanges', () => {
     expect(sources(model)).toEqual(key === 'editable' ? ['own:x', 'c0:a'] : ['c0:a']);
   });
 
-  it('holds after two hundred edits in a row what they made, letter for letter', () => {
+  it('is exact after two hundred consecutive edits', () => {
     const model = notebook('a = 1', 'b\n\nb', 'été 😀', '');
     const expected = model.cells.map(cell => cell.getSource());
     const words = ['', '\n', 'é — 😀', 'value = 1\n'];
@@ -104,14 +104,14 @@ describe('applyChanges', () => {
     expect(sources(model)).toEqual(expected.map((source, at) => `c${at}:${source}`));
   });
 
-  it('says what stands in a stale cell now', () => {
+  it('returns the current source of a stale cell', () => {
     const error = refusal(() =>
       applyChanges(notebook('a'), [{ kind: 'edit', cellId: 'c0', source: 'x', baseHash: cellHash('b') }])
     );
     expect(error.data).toEqual({ cellId: 'c0', source: 'a' });
   });
 
-  it('leaves no notebook without cells, but may put another in the last one’s place', () => {
+  it('leaves no notebook without cells, but may replace the last one', () => {
     const model = notebook('a');
     expect(refusal(() => applyChanges(model, [{ kind: 'delete', cellId: 'c0', baseHash: null }])).code).toBe(
       'would_empty'
@@ -124,7 +124,7 @@ describe('applyChanges', () => {
     expect(sources(model)).toEqual(['n:new']);
   });
 
-  it('is one step of undo, apart from what was typed right before and after', () => {
+  it('is one undo step, separate from typing right before and after', () => {
     const model = notebook('a', 'b');
     model.clearUndoHistory();
     model.cells[0].updateSource(1, 1, ' typed');
@@ -142,7 +142,7 @@ describe('applyChanges', () => {
     expect(sources(model)).toEqual(['c0:a', 'c1:b']);
   });
 
-  it('shows what a run puts out beside what somebody types, as JupyterLab does: undo and redo know nothing of it', () => {
+  it('shows outputs beside concurrent typing, outside of undo and redo, as JupyterLab does', () => {
     const model = notebook('a', 'b');
     model.clearUndoHistory();
     model.cells[0].updateSource(1, 1, ' typed');
@@ -169,7 +169,7 @@ describe('applyChanges', () => {
     expect(model.cells[1].toJSON()).toMatchObject({ execution_count: 3 });
   });
 
-  it('puts outputs, count and metadata back, and what a cell does not name stays', () => {
+  it('restores outputs, count and metadata, and keeps fields that a cell does not name', () => {
     const model = notebook('a');
     applyChanges(model, [
       {
@@ -186,7 +186,7 @@ describe('applyChanges', () => {
     expect(made.before).toMatchObject({ ...restored, source: 'a', metadata: { tags: ['t'] } });
   });
 
-  it('restores a cell that has become another type meanwhile', () => {
+  it('restores a cell whose type has changed meanwhile', () => {
     const model = notebook('a', 'b');
     const note = {
       id: 'c0',
@@ -200,7 +200,7 @@ describe('applyChanges', () => {
     expect(sources(model)).toEqual(['c0:# a', 'c1:b']);
   });
 
-  it('does not send back what no frame could carry, and says so', () => {
+  it('leaves out what no frame can carry, and says so', () => {
     const model = notebook('a', 'b');
     const huge = { ...STREAM, text: 'x'.repeat(2_000_000) };
     const cell = code('c0', 'a', { outputs: [huge], execution_count: 1 });
@@ -223,7 +223,7 @@ describe('cellHash', () => {
     ['x = 1', '8ff436def1451285'],
     ['é😀', '1184d1f608158eea'],
     ['one\r\ntwo\t\u2028', '9bc1e17136dc0678']
-  ])('is that of the server for %j', (source, hash) => {
+  ])('equals the server’s for %j', (source, hash) => {
     expect(cellHash(source)).toBe(hash);
   });
 });
@@ -238,14 +238,14 @@ describe('textPatch', () => {
     ['a😀b', 'a😁b'],
     ['😀', '😀😀'],
     ['one\ntwo\nthree', 'one\n2\nthree']
-  ])('makes %j into %j', (before, after) => {
+  ])('turns %j into %j', (before, after) => {
     const patch = textPatch(before, after);
     const made = patch ? before.slice(0, patch.start) + patch.text + before.slice(patch.end) : before;
     expect(made).toBe(after);
     expect(/\p{Surrogate}/u.test(patch?.text ?? '')).toBe(false);
   });
 
-  it('touches no more than differs', () => {
+  it('touches only the differing part', () => {
     expect(textPatch('one\ntwo\nthree', 'one\n2\nthree')).toEqual({ start: 4, end: 7, text: '2' });
   });
 });

@@ -18,7 +18,7 @@ const draw = (details: object) => {
   return host;
 };
 
-it('shows the shell commands of a cell by themselves, above its code, with what cannot be seen in them', () => {
+it('lists the shell commands of a cell above its code, with invisible characters marked', () => {
   const host = draw({
     path: 'a.ipynb',
     source: 'x = 1\n!ls\n!rm \u202ea',
@@ -30,6 +30,6 @@ it('shows the shell commands of a cell by themselves, above its code, with what 
   expect(code.textContent).toContain('x = 1');
 });
 
-it('says nothing of commands where there are none', () => {
+it('shows no commands if there are none', () => {
   expect(draw({ path: 'a.ipynb', source: 'x = 1' }).querySelector('[data-onyx=cell-commands]')).toBeNull();
 });

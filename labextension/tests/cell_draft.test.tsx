@@ -1,25 +1,18 @@
-import { nullTranslator } from '@jupyterlab/translation';
-import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { RunView } from '../src/features/chat/run_view';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import { asksAboutCells } from '../src/features/approvals/cell_questions';
 import { findRun, newRun, newToolCall } from '../src/features/chat/conversation';
 import type { Conversation, Item, Run, ToolCall } from '../src/features/chat/conversation';
 import type { Mode } from '../src/features/composer/mode';
 import { appendText, applyEvent, noteScope } from '../src/features/chat/run_events';
 import type { EventFrame } from '../src/protocol/frames';
+import { drawAnew, host, render } from './drawing';
 
-vi.mock('@jupyterlab/ui-components', () => {
-  const names = ['addBelowIcon', 'caretDownIcon', 'caretRightIcon', 'checkIcon', 'closeIcon', 'copyIcon'];
-  return Object.fromEntries([...names, 'historyIcon', 'infoIcon'].map(name => [name, { react: () => null }]));
-});
 vi.mock('@jupyterlab/rendermime', () => ({}));
 vi.mock('@jupyterlab/outputarea', () => ({}));
+
+drawAnew();
 
 const apply = (items: Conversation, event: string, data: object) =>
   applyEvent(items, { event, data: { runId: 'r1', sessionKey: 's', seq: 1, ...data } } as EventFrame, 0);
@@ -37,19 +30,19 @@ const approval = {
 };
 const asked = (items: Conversation) => run(apply(items, 'exec.approval_request', approval));
 
-describe('the cell that is being written', () => {
-  it('grows, and is replaced where it is written again', () => {
+describe('a cell draft', () => {
+  it('grows, and is replaced if it is rewritten', () => {
     expect(run(write(begun, ' as pd')).draft).toBe('import pandas as pd');
     expect(run(write(write(begun, ' as pd'), 'print(1)', true)).draft).toBe('print(1)');
   });
 
-  it('takes the place of what was told before its first word', () => {
+  it('replaces earlier text when its first token arrives', () => {
     const told = apply([newRun('r1')], 'tool.progress', { callId: '', tool: 'model', message: 'Writing…' });
     expect(run(write(told, '', true)).notice).toBe('Writing…');
     expect(run(write(told, 'x', true))).toMatchObject({ draft: 'x', notice: undefined });
   });
 
-  it('goes when the call is there, when words come instead, and with the end of the run', () => {
+  it('disappears when the call arrives, when text comes instead, and at the end of the run', () => {
     const ends: [string, object][] = [
       ['exec.approval_request', approval],
       ['tool.started', { callId: 'c', tool: 'notebook_insert_cell', input: {} }],
@@ -64,7 +57,7 @@ describe('the cell that is being written', () => {
   });
 });
 
-describe('whether it will be asked about', () => {
+describe('whether a draft will need approval', () => {
   const message = (mode?: Mode): Item => ({
     kind: 'user',
     key: 'm',
@@ -86,19 +79,19 @@ describe('whether it will be asked about', () => {
   });
   const asks = (...items: Item[]) => asksAboutCells([...items, newRun('r1')], newRun('r1'));
 
-  it('says the mode of the message', () => {
+  it('depends on the mode of the message', () => {
     expect(asks(message())).toBe(true);
     expect(asks(message('auto'))).toBe(false);
     expect(asks(message('ask'))).toBe(false);
   });
 
-  it('says a yes for this session, to the same kind of change alone', () => {
+  it('follows a session approval of the same kind of change only', () => {
     expect(asks(before(call('notebook_insert_cell', 'session')), message())).toBe(false);
     expect(asks(before(call('notebook_insert_cell', 'once')), message())).toBe(true);
     expect(asks(before(call('notebook_edit_cell', 'session')), message())).toBe(true);
   });
 
-  it('says what was answered on this page, whichever of answer and event is first', () => {
+  it('follows an answer given on this page, whichever of answer and event comes first', () => {
     const resolved = (items: Conversation) =>
       apply(items, 'exec.approval_resolved', { approvalId: 'a', decision: 'approved', by: 'me' });
     const noted = (items: Conversation) => noteScope(items, 'a', 'session');
@@ -108,7 +101,7 @@ describe('whether it will be asked about', () => {
     }
   });
 
-  it('says for a cell that is mended a yes to edits', () => {
+  it('follows an approval of edits for a cell being fixed', () => {
     const mends = (first: ToolCall) => {
       const now: Run = { ...newRun('r1'), parts: [{ kind: 'tool', key: 'c', call: first }] };
       return asksAboutCells([before(call('notebook_edit_cell', 'session')), message(), now], now);
@@ -118,39 +111,23 @@ describe('whether it will be asked about', () => {
   });
 });
 
-describe('its card', () => {
-  let root: Root;
-  let host: HTMLElement;
+describe('the draft card', () => {
   const done = () => Promise.resolve();
   const draw = (shown: Run, asksForCells = true) =>
-    act(async () =>
-      root.render(
-        <UiProvider value={{ trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui}>
-          <RunView
-            run={shown}
-            asksForCells={asksForCells}
-            online
-            canRetry={false}
-            retry={() => undefined}
-            approve={done}
-            deny={done}
-            answer={done}
-          />
-        </UiProvider>
-      )
+    render(
+      <RunView
+        run={shown}
+        asksForCells={asksForCells}
+        online
+        canRetry={false}
+        retry={() => undefined}
+        approve={done}
+        deny={done}
+        answer={done}
+      />
     );
 
-  beforeEach(() => {
-    host = document.body.appendChild(document.createElement('div'));
-    root = createRoot(host);
-  });
-
-  afterEach(() => {
-    act(() => root.unmount());
-    host.remove();
-  });
-
-  it('shows the code as it is, without answers to give, and reads its letters to nobody', async () => {
+  it('shows the code without buttons, and does not announce every letter', async () => {
     await draw(run(write(begun, '\nprint("<b>")')));
     const card = host.querySelector('[data-onyx=cell-draft]')!;
     expect([...card.querySelectorAll('.onyx-Diff-text')].map(line => line.textContent)).toEqual([
@@ -163,7 +140,7 @@ describe('its card', () => {
     expect(host.querySelector('[data-onyx=working]')).toBeNull();
   });
 
-  it('keeps the place of the answers, which nobody can reach or is told of', async () => {
+  it('reserves space for the buttons, hidden from keyboard and screen reader', async () => {
     const words = (row: Element) => [...row.querySelectorAll('button')].map(button => button.textContent);
     await draw(run(begun));
     const row = host.querySelector('.onyx-Approval-answers')!;
@@ -183,14 +160,14 @@ describe('its card', () => {
     expect(card.classList.contains('onyx-mod-drafted')).toBe(true);
   });
 
-  it('keeps no place where nobody will be asked', async () => {
+  it('reserves no space if nobody will be asked', async () => {
     await draw(run(begun), false);
     const card = host.querySelector('[data-onyx=cell-draft]')!;
     expect(card.querySelector('button')).toBeNull();
     expect(card.textContent).not.toContain('You can answer');
   });
 
-  it('gives the focus that its code had to the code that is asked about, never to an answer', async () => {
+  it('moves the focus from its code to the code awaiting approval, never to a button', async () => {
     await draw(run(begun));
     host.querySelector<HTMLElement>('[data-onyx=cell-draft] [data-onyx=diff]')!.focus();
     await draw(asked(begun));
@@ -199,7 +176,7 @@ describe('its card', () => {
     expect(document.activeElement).toBe(code);
   });
 
-  it('takes the focus from nobody', async () => {
+  it('never takes the focus', async () => {
     const input = host.parentElement!.appendChild(document.createElement('input'));
     await draw(run(begun));
     input.focus();
@@ -208,12 +185,12 @@ describe('its card', () => {
     input.remove();
   });
 
-  it('gives a question that no draft came before no more room than it needs', async () => {
+  it('leaves an approval without draft at its natural height', async () => {
     await draw(asked([newRun('r1')]));
     expect(host.querySelector('[data-onyx=approval]')!.classList.contains('onyx-mod-drafted')).toBe(false);
   });
 
-  it('is not there before the first letter', async () => {
+  it('is not shown before the first letter', async () => {
     await draw(run(write([newRun('r1')], '', true)));
     expect(host.querySelector('[data-onyx=cell-draft]')).toBeNull();
     expect(host.querySelector('[data-onyx=working]')).not.toBeNull();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { cellParts, hasCell } from '../src/shared/cell_references';
 
-test('a cell that is named by its place is a reference, wherever it stands', () => {
+test('a cell named by its position is a reference anywhere in a text', () => {
   expect(cellParts('Churn peaks in March (cell 5). Cell 12 plots it.')).toEqual([
     'Churn peaks in March (',
     { words: 'cell 5', number: 5 },
@@ -14,13 +14,13 @@ test('a cell that is named by its place is a reference, wherever it stands', () 
 });
 
 test.each(['cell 0', 'excel 5', 'cell 5.5 mm', 'cell 12345', 'cells', 'the cell id 7'])(
-  '%s names no cell',
+  '%s is no cell reference',
   text => {
     expect(cellParts(text)).toEqual([text]);
   }
 );
 
-test('a text without one has none, and an empty one no parts', () => {
+test('a text without references has none, and an empty text no parts', () => {
   expect(hasCell('a cell')).toBe(false);
   expect(hasCell('cell 3')).toBe(true);
   expect(cellParts('')).toEqual([]);

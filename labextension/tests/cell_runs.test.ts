@@ -69,7 +69,7 @@ class Lab {
 
 describe('CellRuns', () => {
   it.each([['restarting'], ['restarting', 'autorestarting'], ['terminating'], ['dead']])(
-    'tells a cell whose kernel became %s from one that was stopped',
+    'distinguishes a cell whose kernel became %s from a stopped one',
     async (...statuses) => {
       const lab = new Lab();
       await lab.cancel('busy', ...statuses);
@@ -77,7 +77,7 @@ describe('CellRuns', () => {
     }
   );
 
-  it('tells a cell from whose notebook the kernel was taken so, too', async () => {
+  it('recognizes a cell whose notebook lost its kernel', async () => {
     const lab = new Lab();
     await settle();
     lab.panel.sessionContext.kernelChanged.emit();
@@ -85,13 +85,13 @@ describe('CellRuns', () => {
     expect(await lab.outcome).toBe('kernel_died');
   });
 
-  it('calls one that was stopped aborted', async () => {
+  it('reports a stopped cell as aborted', async () => {
     const lab = new Lab();
     await lab.cancel('busy', 'idle');
     expect(await lab.outcome).toBe('aborted');
   });
 
-  it('says of a cell whose notebook is closed that it may run on', async () => {
+  it('reports that the cell of a closed notebook may still be running', async () => {
     const lab = new Lab();
     await settle();
     lab.panel.sessionContext.kernelChanged.emit(); // closing takes the notebook's connection from it
@@ -112,7 +112,7 @@ describe('CellRuns', () => {
     expect(lab.ran).toBe(ran);
   });
 
-  it('lets one that ran through be, whatever happened to the kernel right then', async () => {
+  it('accepts a completed run whatever happens to the kernel at that moment', async () => {
     const lab = new Lab();
     await settle();
     lab.panel.sessionContext.statusChanged.emit('restarting');

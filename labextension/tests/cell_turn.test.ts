@@ -47,7 +47,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-it('follows the run while the cell waits, answers the server, and holds the output alone afterwards', async () => {
+it('follows the run while the cell waits, answers the server, and uses only the output afterwards', async () => {
   const turn = await followed();
   peer.emit('chat.started', run());
   peer.emit('chat.delta', { runId: 'r1', seq: ++seq, text: 'Half' });
@@ -65,7 +65,7 @@ it('follows the run while the cell waits, answers the server, and holds the outp
   expect(turn.stored.parts).toEqual(parts);
 });
 
-it('an output that came with a file is never followed, and nothing of it can be answered', async () => {
+it('never follows an output loaded from a file, and offers no answers in it', async () => {
   const turn = new CellTurn(services());
   turn.update(output('running'), false);
   await settle();
@@ -79,14 +79,14 @@ it('an output that came with a file is never followed, and nothing of it can be 
   expect(peer.askedFor('sessions.get')).toEqual([]);
 });
 
-it('a session that is not on this server leaves what the output holds', async () => {
+it('keeps the output of a session that is not on this server', async () => {
   peer.results['sessions.subscribe'] = new Refusal(-32000, 'There is no session s.');
   const turn = await followed();
   expect(turn.run).toBeNull();
   expect(turn.isFollowed).toBe(false);
 });
 
-it('whatever stands in a file is a turn or nothing', () => {
+it('parses any saved output as a turn or as nothing', () => {
   expect(asStoredTurn(null).parts).toEqual([]);
   expect(asStoredTurn('x').status).toBe('interrupted');
   const odd = asStoredTurn({ parts: [null, 1, { kind: 'text', text: 5 }, { kind: 'step' }], status: {} });
@@ -96,7 +96,7 @@ it('whatever stands in a file is a turn or nothing', () => {
   ]);
 });
 
-it('holds the plan beside what was done, and nothing of what is none', () => {
+it('contains the plan beside the calls, and ignores an invalid one', () => {
   const steps = [
     { text: 'Load', status: 'done' },
     { text: 'Fit', status: 'doing' }
@@ -111,7 +111,7 @@ it('holds the plan beside what was done, and nothing of what is none', () => {
   expect(asStoredTurn({ parts: [{ kind: 'plan', steps: 'x' }, null] }).plan).toBeNull();
 });
 
-it('a second view of a session that is read makes nothing come twice in the first', async () => {
+it('a second view of a loaded session duplicates nothing in the first', async () => {
   const first = new Session(services(), 's');
   await settle();
   const said = [

@@ -1,42 +1,23 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act, useState } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Composer } from '../src/features/composer/composer';
 import type { ComposerProps } from '../src/features/composer/composer';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import type { MentionOption, MentionSources } from '../src/features/composer/mentions';
 import type { ContextItem, SentItem } from '../src/protocol/wire';
+import { all, drawAnew, part, render } from './drawing';
 
-// JupyterLab's components do not load outside of a browser; of them only icons are used here.
-vi.mock('@jupyterlab/ui-components', () => {
-  const icon = { react: () => null };
-  const names = [
-    'addIcon',
-    'caretDownEmptyIcon',
-    'caretDownIcon',
-    'caretRightIcon',
-    'checkIcon',
-    'closeIcon',
-    'lockIcon'
-  ];
-  return Object.fromEntries([...names, 'stopIcon'].map(name => [name, icon]));
-});
+drawAnew();
 
-const trans = nullTranslator.load('onyx_jupyter');
 const variable = (name: string): MentionOption => ({
   section: 'variables',
   name,
   item: { type: 'variable', path: 'plot.ipynb', name }
 });
+
 const CELL: ContextItem = { type: 'cell', path: 'plot.ipynb', cellId: 'c4', label: 'cell 4' };
 const SEEN: SentItem = { ...CELL, text: '--- code\n6 * 7', tokens: 12 };
 
-let root: Root;
-let host: HTMLElement;
 let props: Partial<ComposerProps>;
 const calls = { send: vi.fn(), addContext: vi.fn(), editLast: vi.fn(), expectInput: vi.fn() };
 const sources: MentionSources = {
@@ -69,17 +50,11 @@ function Page(): JSX.Element {
     mode: 'agent',
     allowedModes: ['ask', 'agent', 'auto']
   };
-  return (
-    <UiProvider value={{ trans } as unknown as Ui}>
-      <Composer {...({ ...standard, ...props } as unknown as ComposerProps)} />
-    </UiProvider>
-  );
+  return <Composer {...({ ...standard, ...props } as unknown as ComposerProps)} />;
 }
 
-const find = <E extends HTMLElement>(hook: string) => host.querySelector<E>(`[data-onyx=${hook}]`);
-const all = (hook: string) => [...host.querySelectorAll<HTMLElement>(`[data-onyx=${hook}]`)];
-const input = () => find<HTMLTextAreaElement>('input')!;
-const draw = () => act(async () => root.render(<Page />));
+const input = () => part<HTMLTextAreaElement>('input')!;
+const draw = () => render(<Page />);
 
 /** What a browser does as one types: the text, then where the caret is. */
 const write = (text: string) =>
@@ -93,10 +68,9 @@ const press = (key: string) =>
   act(async () => {
     input().dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
   });
-const active = () => find('mention-menu')?.querySelector('[aria-selected=true]')?.textContent;
+const active = () => part('mention-menu')?.querySelector('[aria-selected=true]')?.textContent;
 
 beforeEach(async () => {
-  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
   vi.stubGlobal(
     'ResizeObserver',
     class {
@@ -104,8 +78,6 @@ beforeEach(async () => {
       disconnect() {}
     }
   );
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
   props = {};
   Object.values(calls).forEach(call => call.mockReset());
   await draw();
@@ -113,13 +85,11 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
   vi.unstubAllGlobals();
 });
 
-describe('the input waits for a text', () => {
-  it('with the focus, nothing in it and no answer under way, and says so each time anew', async () => {
+describe('the input is ready for a draft', () => {
+  it('when focused, empty and idle, and announces it each time', async () => {
     const times = () => calls.expectInput.mock.calls.length;
     expect(times()).toBe(1);
     await write('W');
@@ -151,11 +121,11 @@ describe('the input waits for a text', () => {
   });
 });
 
-describe('the menu of @', () => {
-  it('is a listbox that the input leads through', async () => {
+describe('the @ menu', () => {
+  it('is a listbox controlled by the input', async () => {
     await write('Explain @');
-    expect(find('mention-menu')!.getAttribute('role')).toBe('listbox');
-    expect(input().getAttribute('aria-controls')).toBe(find('mention-menu')!.id);
+    expect(part('mention-menu')!.getAttribute('role')).toBe('listbox');
+    expect(input().getAttribute('aria-controls')).toBe(part('mention-menu')!.id);
     expect(all('mention').map(one => one.getAttribute('role'))).toEqual(Array(4).fill('option'));
     const marked = () => document.getElementById(input().getAttribute('aria-activedescendant')!);
     expect(marked()?.textContent).toContain('df.plot()');
@@ -166,17 +136,17 @@ describe('the menu of @', () => {
     expect(active()).toBe('data/');
   });
 
-  it('narrows as one types; Enter puts the thing beside the message and takes the @ out of it', async () => {
+  it('narrows while typing; Enter attaches the item and removes the @ from the text', async () => {
     await write('Explain @mod');
     expect(all('mention').map(one => one.textContent)).toEqual(['model']);
     await press('Enter');
     expect(calls.addContext).toHaveBeenCalledWith(variable('model').item);
     expect(calls.send).not.toHaveBeenCalled();
     expect(input().value).toBe('Explain ');
-    expect(find('mention-menu')).toBeNull();
+    expect(part('mention-menu')).toBeNull();
   });
 
-  it('goes on inside of a folder', async () => {
+  it('continues inside a folder', async () => {
     await write('@dat');
     await press('Tab');
     expect(input().value).toBe('@data/');
@@ -186,52 +156,52 @@ describe('the menu of @', () => {
     expect(input().value).toBe('');
   });
 
-  it('closes with Escape, leaves what was typed, and Enter sends again', async () => {
+  it('closes on Escape, keeps the text, and Enter sends again', async () => {
     await write('@df');
     await press('Escape');
-    expect(find('mention-menu')).toBeNull();
+    expect(part('mention-menu')).toBeNull();
     await press('Enter');
     expect(calls.send).toHaveBeenCalled();
     expect(calls.addContext).not.toHaveBeenCalled();
     expect(input().value).toBe('@df');
   });
 
-  it('says that nothing fits, and stands in nobody’s way when the sentence goes on', async () => {
+  it('says that nothing matches, and does not interfere with further typing', async () => {
     await write('Mail @nobody');
-    expect(find('mention-menu')!.textContent).toContain('Nothing here is called “nobody”');
+    expect(part('mention-menu')!.textContent).toContain('Nothing here is called “nobody”');
     await write('Mail @nobody about it');
-    expect(find('mention-menu')).toBeNull();
+    expect(part('mention-menu')).toBeNull();
     await press('Enter');
     expect(calls.send).toHaveBeenCalled();
   });
 
-  it('opens by its button, and a click chooses', async () => {
+  it('opens by its button, and a click selects', async () => {
     await write('Explain');
-    await act(async () => find('add-context')!.click());
+    await act(async () => part('add-context')!.click());
     expect(input().value).toBe('Explain @');
     await act(async () => all('mention')[1].click());
     expect(calls.addContext).toHaveBeenCalledWith(variable('df').item);
     expect(input().value).toBe('Explain ');
   });
 
-  it('is not there while another word is being composed, and goes with the focus', async () => {
+  it('is closed during IME composition and on blur', async () => {
     await write('@df');
     await act(async () => input().blur());
-    expect(find('mention-menu')).toBeNull();
+    expect(part('mention-menu')).toBeNull();
   });
 });
 
-describe('a chip', () => {
-  it('shows the very text and its tokens, and can be left out', async () => {
+describe('a context chip', () => {
+  it('shows the exact text and its tokens, and can be removed', async () => {
     const remove = vi.fn();
     props = { chips: [{ item: CELL, remove }] };
     await draw();
-    expect(find('chip-name')!.textContent).toBe('cell 4');
-    expect(find('chip-name')!.title).toBe('cell 4 · plot.ipynb · ~12 tokens\n\n--- code\n6 * 7');
-    await act(async () => find('chip-name')!.click());
-    expect(find('chip-preview')!.querySelector('pre')!.textContent).toBe('--- code\n6 * 7');
-    expect(find('sent-tokens')!.textContent).toBe('~12 tokens');
-    await act(async () => find('chip-remove')!.click());
+    expect(part('chip-name')!.textContent).toBe('cell 4');
+    expect(part('chip-name')!.title).toBe('cell 4 · plot.ipynb · ~12 tokens\n\n--- code\n6 * 7');
+    await act(async () => part('chip-name')!.click());
+    expect(part('chip-preview')!.querySelector('pre')!.textContent).toBe('--- code\n6 * 7');
+    expect(part('sent-tokens')!.textContent).toBe('~12 tokens');
+    await act(async () => part('chip-remove')!.click());
     expect(remove).toHaveBeenCalled();
   });
 
@@ -239,8 +209,8 @@ describe('a chip', () => {
     const look = () => Promise.resolve({ ...SEEN, text: '[Not sent]', problem: 'It lies outside.' });
     props = { chips: [{ item: CELL, remove: () => undefined }], look };
     await draw();
-    expect(find('chip')!.className).toContain('onyx-mod-problem');
-    await act(async () => find('chip-name')!.click());
-    expect(find('chip-preview')!.textContent).toContain('It lies outside.');
+    expect(part('chip')!.className).toContain('onyx-mod-problem');
+    await act(async () => part('chip-name')!.click());
+    expect(part('chip-preview')!.textContent).toContain('It lies outside.');
   });
 });

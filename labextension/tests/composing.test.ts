@@ -24,8 +24,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('while a person writes', () => {
-  it('the server hears of the first letter at once, then of each pause', () => {
+describe('while the user types', () => {
+  it('sends the first letter immediately, then at each pause', () => {
     for (const text of ['W', 'Wh', 'What']) {
       composing.typed(text);
     }
@@ -43,7 +43,7 @@ describe('while a person writes', () => {
     });
   });
 
-  it('the server hears of the empty input that waits for a text, and of none that has one', () => {
+  it('announces a focused empty input, but not one with text', () => {
     composing.onInputExpected();
     expect(told()).toEqual(['']);
     composing.typed('W');
@@ -57,7 +57,7 @@ describe('while a person writes', () => {
     expect(told()).toEqual(['', 'W', '']);
   });
 
-  it('nothing is told of a text that was sent or taken away', () => {
+  it('sends nothing for a text that was sent or deleted', () => {
     composing.typed('W');
     composing.typed('What');
     composing.ended();
@@ -68,13 +68,13 @@ describe('while a person writes', () => {
     expect(told()).toEqual(['W', 'A']);
   });
 
-  it('a long text is told by its beginning', () => {
+  it('sends only the beginning of a long text', () => {
     composing.typed('x'.repeat(5 * MAX_CHARS));
     expect(told()).toEqual(['x'.repeat(MAX_CHARS)]);
   });
 
   it.each(['openai/gpt-5', 'ollama/qwen3', null])(
-    'it is told once, and nothing of the text, where %s answers',
+    'announces it once without the text if %s answers',
     model => {
       answeredBy = model;
       composing.onInputExpected();
@@ -91,7 +91,7 @@ describe('while a person writes', () => {
     }
   );
 
-  it('nothing is told without a connection, and when it is over', () => {
+  it('sends nothing without a connection or after disposal', () => {
     composing.typed('W');
     composing.typed('What');
     composing.dispose();

@@ -44,8 +44,8 @@ class Store implements KeyValueStore {
 }
 const memoryOn = (store: KeyValueStore | null) => new TabMemory('onyx:', store, store);
 
-describe('what goes along', () => {
-  it('is called as a person calls it, in short and in full', () => {
+describe('attached context', () => {
+  it('has a short and a full display name', () => {
     const names = (item: ContextItem) => [itemName(item, trans), itemPlace(item, trans)];
     expect(names(CELL)).toEqual(['cell 4', 'cell 4 · a/plot.ipynb']);
     expect(names({ ...CELL, type: 'error' })).toEqual(['Error in cell 4', 'Error in cell 4 · a/plot.ipynb']);
@@ -61,25 +61,25 @@ describe('what goes along', () => {
     expect(formatNames([CELL, DF], trans)).toBe('cell 4 · df');
   });
 
-  it('is asked for by its names, and a former text stays behind but for a selection', () => {
+  it('is requested by reference, without stale text except for a selection', () => {
     expect(asContextItem({ ...CELL, text: 'old', tokens: 9, problem: 'none' })).not.toHaveProperty('text');
     expect(asContextItem({ ...CELL, text: 'old', tokens: 9 })).not.toHaveProperty('tokens');
     expect(asContextItem({ ...LINES, tokens: 9 })).toMatchObject(LINES);
   });
 
-  it('is asked for again only where a person sent it: memory recalls by itself', () => {
+  it('is requested again only if the user attached it: memory is recalled automatically', () => {
     expect(asContextItems([NOTE, CELL])).toEqual([asContextItem(CELL)]);
     expect(asItems([NOTE, DF])).toEqual([asContextItem(DF)]);
   });
 
-  it('is the same thing with another text, except a selection', () => {
+  it('is the same item with another text, except for a selection', () => {
     expect(itemKey(NOTE)).not.toBe(itemKey({ ...NOTE, endLine: 15 }));
     expect(itemKey({ ...CELL, text: 'a', label: 'cell 5' })).toBe(itemKey(CELL));
     expect(itemKey({ ...LINES, text: 'other' })).not.toBe(itemKey(LINES));
     expect(itemKey({ ...CELL, type: 'error' })).not.toBe(itemKey(CELL));
   });
 
-  it('counts tokens in few letters', () => {
+  it('abbreviates token counts', () => {
     expect([1, 420, 1234, 12_345].map(count => formatTokens(count, trans))).toEqual([
       '~1 token',
       '~420 tokens',
@@ -88,14 +88,14 @@ describe('what goes along', () => {
     ]);
   });
 
-  it('is read from a store only as far as it is something', () => {
+  it('is restored from storage as far as it is valid', () => {
     expect(asItems('x')).toEqual([]);
     expect(asItems([null, 3, { type: 'cell' }, DF])).toEqual([asContextItem(DF)]);
   });
 });
 
-describe('chips beside a draft', () => {
-  it('are put there once, taken away, and remembered for their session', () => {
+describe('context chips of a draft', () => {
+  it('are added once, removed, and remembered per session', () => {
     const store = new Store();
     const chips = new ContextChips(memoryOn(store), 's1');
     chips.add(CELL);
@@ -112,7 +112,7 @@ describe('chips beside a draft', () => {
     expect(new ContextChips(memoryOn(store), 's2').items.map(itemKey)).toEqual([itemKey(LINES)]);
   });
 
-  it('follow the new session when it gets its key', () => {
+  it('move to the new session when it gets its key', () => {
     const store = new Store();
     const chips = new ContextChips(memoryOn(store), null);
     chips.add(CELL);
@@ -122,7 +122,7 @@ describe('chips beside a draft', () => {
     expect(new ContextChips(memoryOn(store), 's1').items.map(itemKey)).toEqual([itemKey(CELL)]);
   });
 
-  it('say when they change, and when there are too many', () => {
+  it('signal changes, and report when there are too many', () => {
     const chips = new ContextChips(memoryOn(null), null);
     const seen = vi.fn();
     chips.changed.connect(seen);
@@ -136,7 +136,7 @@ describe('chips beside a draft', () => {
     expect(chips.items).toEqual([]);
   });
 
-  it('are none where the store holds nonsense', () => {
+  it('are empty if the stored value is invalid', () => {
     const store = new Store();
     store.values.set('onyx:chips:s1', '{');
     expect(new ContextChips(memoryOn(store), 's1').items).toEqual([]);
@@ -144,25 +144,25 @@ describe('chips beside a draft', () => {
 });
 
 describe('one click on a cell', () => {
-  it('names the cell, and the error where there is one', () => {
+  it('names the cell, and the error if there is one', () => {
     expect(cellRequest('explain', CELL, trans)).toBe('Explain cell 4.');
     expect(cellRequest('explain', { ...CELL, type: 'error' }, trans)).toBe('Explain the error in cell 4.');
     expect(cellRequest('explain-output', CELL, trans)).toBe('Explain what cell 4 shows.');
     expect(cellRequest('fix', { ...CELL, type: 'error' }, trans)).toBe('Fix the error in cell 4.');
   });
 
-  it('explains without changing, also when Auto is chosen, and fixes where Ask is chosen', () => {
+  it('explains without changing anything even in Auto, and fixes even in Ask', () => {
     expect(cellRequestMode('explain', 'auto', false)).toBe('ask');
     expect(cellRequestMode('fix', 'ask', false)).toBe('agent');
     expect(cellRequestMode('improve', 'auto', false)).toBe('auto');
   });
 
-  it('takes nothing away from a run that it joins', () => {
+  it('does not restrict a run that it joins', () => {
     expect(cellRequestMode('explain', 'agent', true)).toBe('agent');
   });
 });
 
-describe('what is dragged', () => {
+describe('dragged items', () => {
   const model = (id: string) => ({ id, type: 'code', sharedModel: { getSource: () => 'x' } });
   const cells = [{ model: model('c1') }, { model: model('c2') }];
   const panel = { content: { widgets: cells }, context: { path: 'plot.ipynb' } };
@@ -173,12 +173,12 @@ describe('what is dragged', () => {
   });
   const dragged = (data: Record<string, unknown>) => draggedItems(drag(data), notebooks as never, trans);
 
-  it('are cells by their ids, of the notebook that they stand in', () => {
+  it('are cells by id, with their notebook', () => {
     const found = dragged({ 'application/vnd.jupyter.cells': [{}], 'internal:cells': [cells[1]] });
     expect(found).toEqual([{ type: 'cell', path: 'plot.ipynb', cellId: 'c2', label: 'cell 2' }]);
   });
 
-  it('are files and notebooks by their paths', () => {
+  it('are files and notebooks by path', () => {
     const found = dragged({ 'application/x-jupyter-icontents': ['RTC:a/b.ipynb', 'a/t.csv'] });
     expect(found).toEqual([
       { type: 'notebook', path: 'a/b.ipynb' },
@@ -186,7 +186,7 @@ describe('what is dragged', () => {
     ]);
   });
 
-  it('are nothing where they come from elsewhere', () => {
+  it('are ignored if dragged from elsewhere', () => {
     expect(dragged({ 'text/plain': 'x' })).toEqual([]);
     expect(dragged({ 'application/vnd.jupyter.cells': [{}], 'internal:cells': [{}] })).toEqual([]);
   });

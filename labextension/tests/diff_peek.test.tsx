@@ -89,8 +89,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a diff on hover', () => {
-  it('comes when the pointer rests on the words, and not when it passes over them', () => {
+describe('the diff on hover', () => {
+  it('opens when the pointer rests on the label, not when it passes over', () => {
     pointer('over', words());
     wait(OPEN_MS - 1);
     pointer('out', words());
@@ -103,7 +103,7 @@ describe('a diff on hover', () => {
     expect(words().getAttribute('aria-expanded')).toBe('false');
   });
 
-  it('stays while the pointer is in it, goes soon after, and is drawn once', () => {
+  it('stays while the pointer is inside, closes soon after, and is rendered once', () => {
     pointer('over', words());
     wait(OPEN_MS);
     pointer('out', words());
@@ -118,7 +118,7 @@ describe('a diff on hover', () => {
     expect(remove).toHaveBeenCalledTimes(1);
   });
 
-  it('comes with the keyboard, and goes when it moves on', () => {
+  it('opens on keyboard focus, and closes on blur', () => {
     vi.spyOn(words(), 'matches').mockImplementation(selector => selector === ':focus-visible');
     act(() => words().focus());
     wait(OPEN_MS);
@@ -127,14 +127,14 @@ describe('a diff on hover', () => {
     expect(peek()).toBeNull();
   });
 
-  it('does not come with the focus that a click gives', () => {
+  it('does not open on focus by click', () => {
     vi.spyOn(words(), 'matches').mockReturnValue(false);
     act(() => words().focus());
     wait(1000);
     expect(peek()).toBeNull();
   });
 
-  it.each(['Escape', 'x'])('goes with %s, and Escape does nothing else', key => {
+  it.each(['Escape', 'x'])('closes on %s, and Escape does nothing else', key => {
     const heard = vi.fn();
     document.body.addEventListener('keydown', heard);
     pointer('over', words());
@@ -148,7 +148,7 @@ describe('a diff on hover', () => {
     document.body.removeEventListener('keydown', heard);
   });
 
-  it('goes when the notebook is scrolled, not when it is itself', () => {
+  it('closes when the notebook is scrolled, not when the diff is', () => {
     pointer('over', words());
     wait(OPEN_MS);
     act(() => void peek()!.firstElementChild!.dispatchEvent(new Event('scroll')));
@@ -157,7 +157,7 @@ describe('a diff on hover', () => {
     expect(peek()).toBeNull();
   });
 
-  it('gives way to the one that a click opens, and does not come back when that is closed', () => {
+  it('yields to the one opened by click, and does not return when that is closed', () => {
     pointer('over', words());
     wait(OPEN_MS);
     act(() => words().click());
@@ -171,13 +171,13 @@ describe('a diff on hover', () => {
     expect([peek(), inPlace()]).toEqual([null, null]);
   });
 
-  it.each([{ buttons: 1 }, { pointerType: 'touch' }])('does not come with %o', init => {
+  it.each([{ buttons: 1 }, { pointerType: 'touch' }])('does not open on %o', init => {
     pointer('over', words(), init);
     wait(1000);
     expect(peek()).toBeNull();
   });
 
-  it('is not there for a cell without one', () => {
+  it('does not exist for a cell without a diff', () => {
     shown = { ...EDITED, kind: 'moved', isMoved: true };
     render();
     pointer('over', words());
@@ -185,7 +185,7 @@ describe('a diff on hover', () => {
     expect(draw).not.toHaveBeenCalled();
   });
 
-  it('leaves nothing behind when the mark goes', () => {
+  it('leaves nothing behind when the mark is removed', () => {
     pointer('over', words());
     wait(OPEN_MS);
     act(() => root.render(null));
@@ -194,10 +194,10 @@ describe('a diff on hover', () => {
   });
 });
 
-describe('its place', () => {
+describe('the position of the diff', () => {
   const line = (left: number, top: number, right: number) => ({ left, top, bottom: top + 24, right });
 
-  it('is below the words as wide as their line, and above them where there is more room', () => {
+  it('is below the label at line width, or above if there is more room', () => {
     expect(placed(line(100, 50, 700), 1280, 800)).toEqual({ left: 100, width: 600, maxHeight: 320, top: 74 });
     expect(placed(line(100, 50, 1270), 1280, 800)).toMatchObject({ left: 100, width: 760 });
     expect(placed(line(100, 700, 700), 1280, 800)).toMatchObject({ maxHeight: 320, bottom: 100 });

@@ -1,20 +1,13 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { DocumentDetail } from '../src/features/documents/document_detail';
 import { DocumentGroup } from '../src/features/documents/document_group';
 import type { DocumentGroupProps } from '../src/features/documents/document_group';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import type { KnowledgeItemInfo } from '../src/protocol/wire';
+import { drawAnew, host, part, render } from './drawing';
 
-vi.mock('@jupyterlab/ui-components', () => {
-  const icon = { react: () => null };
-  return { closeIcon: icon, fileUploadIcon: icon };
-});
+drawAnew();
 
 const item = (itemId: string, more: Partial<KnowledgeItemInfo> = {}): KnowledgeItemInfo => ({
   ...{ itemId, kind: 'path', path: `docs/${itemId}`, title: itemId, addedAt: '2026-11-22T10:00:00Z' },
@@ -22,15 +15,9 @@ const item = (itemId: string, more: Partial<KnowledgeItemInfo> = {}): KnowledgeI
   ...more
 });
 
-let root: Root;
-let host: HTMLElement;
 const [remove, drop, dismissRefusal] = [vi.fn(), vi.fn(), vi.fn()];
-const draw = (view: JSX.Element) => {
-  const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
-  return act(async () => root.render(<UiProvider value={ui}>{view}</UiProvider>));
-};
 const group = (more: Partial<DocumentGroupProps>) =>
-  draw(
+  render(
     <DocumentGroup
       {...{ items: [], uploads: [], chosenId: null, problem: null, refusal: null, online: true }}
       {...{ choose: vi.fn(), remove, addFiles: vi.fn(), drop, dismissRefusal }}
@@ -38,35 +25,27 @@ const group = (more: Partial<DocumentGroupProps>) =>
     />
   );
 const detail = (one: KnowledgeItemInfo) =>
-  draw(
+  render(
     <DocumentDetail
       {...{ item: one, refusal: null, online: true, refresh: vi.fn(), stop: vi.fn(), remove }}
       {...{ open: null, back: vi.fn(), dismissRefusal }}
     />
   );
-const part = (hook: string) => host.querySelector<HTMLElement>(`[data-onyx=${hook}]`);
 const rows = () => [...host.querySelectorAll<HTMLElement>('[data-onyx=document]')];
 
 beforeEach(() => {
-  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
   remove.mockReset();
 });
-afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
-});
 
-describe('the group of documents', () => {
-  it('says what it is for while it is empty, and nothing of that while it is not known', async () => {
+describe('the document group', () => {
+  it('explains itself when empty, but not while loading', async () => {
     await group({ items: null });
     expect(part('documents-empty')).toBeNull();
     await group({});
     expect(part('documents-empty')?.textContent).toContain('Drop files here, or choose some');
   });
 
-  it('says of each how far it is, in counts', async () => {
+  it('shows the progress of each document in counts', async () => {
     await group({
       items: [
         item('docs', { state: 'reading', done: 12, total: 40 }),
@@ -87,7 +66,7 @@ describe('the group of documents', () => {
     expect(rows()[0].querySelector('progress')?.value).toBe(12);
   });
 
-  it('says something new of each below its name', async () => {
+  it('shows news about a document below its name', async () => {
     const addedAt = new Date(Date.now() - 3 * 60_000).toISOString();
     await group({
       items: [
@@ -108,7 +87,7 @@ describe('the group of documents', () => {
     ]);
   });
 
-  it('removes with the Delete key and goes on from the row beside it', async () => {
+  it('removes with the Delete key and focuses the next row', async () => {
     await group({ items: [item('a'), item('b')] });
     rows()[1].focus();
     const press = new KeyboardEvent('keydown', { key: 'Delete', bubbles: true });
@@ -124,7 +103,7 @@ describe('the group of documents', () => {
     expect(part('documents-empty')).toBeNull();
   });
 
-  it('has a cross on each upload, and goes on from the row beside the one that goes', async () => {
+  it('has a remove button on each upload, and focuses the next row', async () => {
     const upload = (id: number, isSending: boolean) => ({ id, name: `${id}.pdf`, isSending, refused: null });
     await group({ uploads: [upload(1, true), upload(2, false)], items: [item('a')] });
     const shown = [...host.querySelectorAll<HTMLElement>('[data-onyx=document-upload]')];
@@ -137,7 +116,7 @@ describe('the group of documents', () => {
     expect([drop.mock.lastCall, document.activeElement]).toEqual([[1], rows()[0]]);
   });
 
-  it('says what was not done beside what is wrong with the list, until that is dismissed', async () => {
+  it('shows a failed action beside the list’s problem until dismissed', async () => {
     await group({ refusal: 'The index cannot be written.', problem: 'The disk is gone.' });
     expect(part('documents-problem')?.textContent).toBe('The disk is gone.');
     expect(part('documents-refusal')?.textContent).toBe('The index cannot be written.');
@@ -146,8 +125,8 @@ describe('the group of documents', () => {
   });
 });
 
-describe('one document', () => {
-  it('can be stopped while it is read, and read again afterwards', async () => {
+describe('a document', () => {
+  it('can be stopped while indexing, and indexed again', async () => {
     await detail(item('a', { state: 'reading', done: 1, total: 3, chunks: 7 }));
     expect(part('document-standing')?.textContent).toBe(
       '1 of 3 files are read, and 7 passages can be found.'
@@ -158,7 +137,7 @@ describe('one document', () => {
     expect([part('document-stop'), part('document-refresh') !== null]).toEqual([null, true]);
   });
 
-  it('names each file that could not be read, with the reason', async () => {
+  it('lists each unreadable file with the reason', async () => {
     const problems = [{ path: 'docs/a.pdf', message: 'It is encrypted.' }];
     await detail(item('a', { total: 9, problemCount: 3, problems }));
     expect(part('document-problems')?.textContent).toBe(
@@ -166,7 +145,7 @@ describe('one document', () => {
     );
   });
 
-  it('opens a page in another tab only where it is one of the web', async () => {
+  it('opens a page in another tab only if it is a web address', async () => {
     await detail(item('a', { kind: 'url', path: 'https://tides.example/' }));
     expect(host.querySelector('a')?.rel).toBe('noopener noreferrer');
     await detail(item('a', { kind: 'url', path: 'javascript:alert(1)' }));

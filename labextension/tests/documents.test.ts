@@ -44,7 +44,7 @@ afterEach(() => {
 });
 
 describe('the documents', () => {
-  it('are listed with the newest first and follow what is read, while somebody looks', async () => {
+  it('are listed newest first and follow progress while visible', async () => {
     expect(ids()).toEqual(['new done', 'old done']);
     peer.emit('knowledge.progress', item('old', { state: 'reading' }));
     peer.emit('knowledge.progress', item('added', { state: 'waiting' }));
@@ -54,7 +54,7 @@ describe('the documents', () => {
     expect(ids()).toEqual(['added waiting', 'new done', 'old reading']);
   });
 
-  it('are asked for again when one was removed elsewhere, and after a lost connection', async () => {
+  it('are reloaded after a removal elsewhere and after a reconnect', async () => {
     peer.results['knowledge.list'] = { items: [item('new')], maxUploadBytes: 5 };
     peer.emit('knowledge.updated', {});
     await vi.advanceTimersByTimeAsync(1000);
@@ -65,7 +65,7 @@ describe('the documents', () => {
     expect(ids()).toEqual(['old done']);
   });
 
-  it('are as was told last where that came while the list was under way', async () => {
+  it('use an event that arrives while the list is loading', async () => {
     peer.results['knowledge.list'] = () => {
       peer.emit('knowledge.progress', item('old', { state: 'reading' }));
       return { items: [item('old', { state: 'waiting' })], maxUploadBytes: 5 };
@@ -74,7 +74,7 @@ describe('the documents', () => {
     expect(ids()).toEqual(['old reading']);
   });
 
-  it('go with a way back, and the chosen one is chosen no more', async () => {
+  it('can be restored after removal, and a removed one is deselected', async () => {
     peer.results['knowledge.remove'] = { ok: true };
     peer.results['knowledge.restore'] = item('old', { state: 'waiting' });
     const removed = vi.fn();
@@ -87,7 +87,7 @@ describe('the documents', () => {
     expect(ids()).toEqual(['old waiting', 'new done']);
   });
 
-  it('say what was not done, and stay', async () => {
+  it('report a failed action and stay', async () => {
     peer.results['knowledge.remove'] = () => new Refusal(-32000, 'The index cannot be written.');
     await documents.remove('old');
     expect([ids(), documents.refusal]).toEqual([['new done', 'old done'], 'The index cannot be written.']);
@@ -96,7 +96,7 @@ describe('the documents', () => {
     expect([ids(), documents.refusal]).toEqual([['new done', 'old waiting'], null]);
   });
 
-  it('say it until it is dismissed, however often the list is read again', async () => {
+  it('keep reporting it until dismissed, however often the list is reloaded', async () => {
     peer.results['knowledge.remove'] = () => new Refusal(-32000, 'The index cannot be written.');
     await documents.remove('old');
     peer.emit('knowledge.updated', {});
@@ -109,7 +109,7 @@ describe('the documents', () => {
     expect(documents.refusal).toBeNull();
   });
 
-  it('that were asked for by their paths each say why they are none', async () => {
+  it('report each path that could not be added', async () => {
     peer.results['knowledge.add'] = ({ path }: { path: string }) =>
       path === 'fine' ? item('fine') : new Refusal(-32000, `There is no ${path}.`);
     await documents.addPaths(['a', 'fine', 'b', 'c']);
@@ -122,8 +122,8 @@ describe('the documents', () => {
   });
 });
 
-describe('files that are uploaded', () => {
-  it('go one after the other and then stand in the list', async () => {
+describe('uploads', () => {
+  it('are sent one after the other and then listed', async () => {
     documents.addFiles([file('a'), file('b')]);
     await settle();
     expect(sent.map(one => one.name)).toEqual(['a']);
@@ -133,7 +133,7 @@ describe('files that are uploaded', () => {
     expect([goingUp(), ids()]).toEqual([[['b', null]], ['a waiting', 'new done', 'old done']]);
   });
 
-  it('say why one is refused until that is dismissed, and the others go on', async () => {
+  it('report a rejected file until dismissed, and others continue', async () => {
     documents.addFiles([file('a'), file('b')]);
     await settle();
     sent[0].fail(new Error('Files of type .a are not read.'));
@@ -145,7 +145,7 @@ describe('files that are uploaded', () => {
     expect(goingUp()).toEqual([]);
   });
 
-  it('say that the connection was lost, and not what the browser calls that', async () => {
+  it('report a lost connection in our words', async () => {
     documents.addFiles([file('a')]);
     await settle();
     sent[0].fail(new TypeError('Failed to fetch'));
@@ -153,7 +153,7 @@ describe('files that are uploaded', () => {
     expect(goingUp()).toEqual([['a', 'lost']]);
   });
 
-  it('are not sent where they are too large or folders', async () => {
+  it('are not sent if too large or folders', async () => {
     documents.addFiles([file('large', 6), { ...file('folder'), isFolder: true }, file('fits', 5)]);
     await settle();
     expect(goingUp()).toEqual([
@@ -164,7 +164,7 @@ describe('files that are uploaded', () => {
     expect(sent.map(one => one.name)).toEqual(['fits']);
   });
 
-  it('go on when the panel is closed, and stand in the next one', async () => {
+  it('continue when the panel is closed, and appear when reopened', async () => {
     documents.addFiles([file('a'), file('b'), file('c')]);
     await settle();
     documents.dispose();
@@ -185,7 +185,7 @@ describe('files that are uploaded', () => {
     next.dispose();
   });
 
-  it('are stopped one by one, under way or before, and hold up nothing', async () => {
+  it('can be cancelled one by one, before or during sending, without blocking others', async () => {
     documents.addFiles([file('hangs'), file('unwanted'), file('wanted')]);
     await settle();
     expect(uploads.all.map(one => one.isSending)).toEqual([true, false, false]);
@@ -219,7 +219,7 @@ describe('a drop', () => {
     return event;
   };
 
-  it('of files of the computer is taken from the browser, shown, and told which are folders', () => {
+  it('of local files is handled, shown, and split into files and folders', () => {
     const one = new File(['x'], 'a.pdf');
     const entry = (isDirectory: boolean) => ({
       kind: 'file',
@@ -236,14 +236,14 @@ describe('a drop', () => {
     ]);
   });
 
-  it('of anything else is left to whom it concerns', () => {
+  it('of anything else is left to other handlers', () => {
     expect(native('dragover', ['text/plain']).defaultPrevented).toBe(false);
     expect(native('drop', ['text/plain']).defaultPrevented).toBe(false);
     expect(node.className).toBe('');
     expect(addFiles).not.toHaveBeenCalled();
   });
 
-  it('of entries of the file browser adds them where they are', () => {
+  it('of file browser entries adds them in place', () => {
     const own = (type: string, mime: string) => {
       const event = new Event(type, { bubbles: true, cancelable: true });
       const mimeData = { hasData: (name: string) => name === mime, getData: () => ['RTC:docs/a.md', 'b'] };

@@ -56,7 +56,7 @@ describe('an error output', () => {
   };
   const row = (of: Widget) => of.node.querySelector<HTMLElement>('[data-onyx=error-actions]')!;
 
-  it('has its traceback as before, and under it what one can do', async () => {
+  it('keeps its traceback, with actions below', async () => {
     const output = await render(inCell());
     expect(output.node.firstElementChild!.textContent).toBe('KeyError');
     expect(row(output).textContent).toBe('Fix·Explain');
@@ -67,7 +67,7 @@ describe('an error output', () => {
     expect(document.querySelector('[data-onyx=error-actions]')).toBeNull();
   });
 
-  it('has no row where nothing is to be fixed: a cell that was stopped, a question that was', async () => {
+  it('has no actions if there is nothing to fix: an interrupted cell or question', async () => {
     for (const ename of ['KeyboardInterrupt', 'MagicError']) {
       const output = await render(inCell(), ename);
       expect(row(output).classList.contains('lm-mod-hidden')).toBe(true);
@@ -75,7 +75,7 @@ describe('an error output', () => {
     }
   });
 
-  it('has no row where there is no cell of a notebook, and has it when it comes back into one', async () => {
+  it('has no actions outside a notebook cell, and gets them when it is moved back into one', async () => {
     const output = await render(host);
     expect(row(output).classList.contains('lm-mod-hidden')).toBe(true);
     Widget.detach(output);
@@ -109,7 +109,7 @@ describe('a drop onto the chat', () => {
   const isMarked = () => host.classList.contains('onyx-mod-drop');
   const text = (words: string) => ({ dataTransfer: { types: ['text/plain'], getData: () => words } });
 
-  it('is shown while it is possible, and leaves cells and files where they are', () => {
+  it('is indicated while possible, and does not move cells or files', () => {
     expect(send('lm-dragenter', { proposedAction: 'copy' }).defaultPrevented).toBe(true);
     expect(isMarked()).toBe(true);
     const event = send('lm-drop', { proposedAction: 'move' });
@@ -118,21 +118,21 @@ describe('a drop onto the chat', () => {
     expect(isMarked()).toBe(false);
   });
 
-  it('is none where the drag is of no use here', () => {
+  it('is ignored if the dragged data is not usable', () => {
     dragged = [];
     expect(send('lm-dragenter', {}).defaultPrevented).toBe(false);
     send('lm-drop', {});
     expect([isMarked(), added]).toEqual([false, []]);
   });
 
-  it('takes the selection as such, and any other text as text', () => {
+  it('takes a selection as such, and other text as text', () => {
     expect(send('drop', text('x = 1\n')).defaultPrevented).toBe(true);
     expect(added).toEqual([SELECTED]);
     expect(send('drop', text('from elsewhere')).defaultPrevented).toBe(false);
     expect(added).toHaveLength(1);
   });
 
-  it('hears nothing any more once it is disposed', () => {
+  it('is ignored after disposal', () => {
     drop.dispose();
     send('lm-drop', { proposedAction: 'copy' });
     expect(added).toEqual([]);

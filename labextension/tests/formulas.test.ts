@@ -11,14 +11,14 @@ describe('cutFormulas', () => {
     expect(marked('$x$ and $$y$$ and \\$5')).toBe('⟦$x$⟧ and ⟦$$y$$⟧ and \\$5');
   });
 
-  it('finds environments that stand by themselves', () => {
+  it('finds standalone environments', () => {
     expect(marked('see \\begin{align}\na &= b\n\\end{align} there')).toBe(
       'see ⟦\\begin{align}\na &= b\n\\end{align}⟧ there'
     );
     expect(marked('\\begin{align} a')).toBe('\\begin{align} a');
   });
 
-  it('leaves money alone', () => {
+  it('ignores amounts of money', () => {
     for (const money of ['from $5 to $10', '$5–$10', 'US$', 'a $ b $ c']) {
       expect(marked(money)).toBe(money);
     }
@@ -29,11 +29,11 @@ describe('cutFormulas', () => {
     expect(marked(source)).toBe(source);
   });
 
-  it('finds formulas behind code', () => {
+  it('finds formulas after code', () => {
     expect(marked('`a` then \\(x\\) then ``b`` then \\(y\\)')).toBe('`a` then ⟦$x$⟧ then ``b`` then ⟦$y$⟧');
   });
 
-  it('takes no formula over the end of a paragraph', () => {
+  it('does not extend a formula beyond its paragraph', () => {
     expect(marked('$a\n\nb$')).toBe('$a\n\nb$');
   });
 });
@@ -46,7 +46,7 @@ describe('isPlainTex', () => {
     '\\left\\{ x \\in \\mathbb{R} \\mid \\|x\\| < 1 \\right\\}',
     '\\hat{\\beta} = (X^\\top X)^{-1} X^\\top y \\quad \\text{if } \\det X \\neq 0',
     'P(A \\mid B) = \\frac{P(B \\mid A)\\,P(A)}{P(B)} \\tag{1}'
-  ])('draws %s', formula => {
+  ])('renders %s', formula => {
     expect(isPlainTex(formula)).toBe(true);
   });
 

@@ -33,8 +33,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('what is allowed for good', () => {
-  it('is read when it is looked at, newest first, and not before', async () => {
+describe('the list of grants', () => {
+  it('is loaded when shown, newest first, and not before', async () => {
     peer.emit('grants.updated', {});
     await settle();
     expect(peer.askedFor('grants.list')).toHaveLength(0);
@@ -42,7 +42,7 @@ describe('what is allowed for good', () => {
     expect(ids()).toEqual(['new', 'old']);
   });
 
-  it('is read again when it changed elsewhere, while it is looked at', async () => {
+  it('is reloaded when it changes elsewhere while shown', async () => {
     await grants.open();
     peer.results['grants.list'] = { grants: [NEW] };
     peer.emit('grants.updated', {});
@@ -55,7 +55,7 @@ describe('what is allowed for good', () => {
     expect(peer.askedFor('grants.list')).toHaveLength(2);
   });
 
-  it('loses what is revoked, and says which that was', async () => {
+  it('removes a revoked grant, and says which one', async () => {
     await grants.open();
     await grants.revoke(NEW);
     expect(peer.askedFor('grants.revoke')).toEqual([{ grantId: 'new' }]);
@@ -63,7 +63,7 @@ describe('what is allowed for good', () => {
     expect(grants.revoked).toBe(NEW);
   });
 
-  it('keeps what could not be revoked, and says why', async () => {
+  it('keeps a grant that could not be revoked, and says why', async () => {
     await grants.open();
     peer.results['grants.revoke'] = new Refusal(-32000, 'The disk is full.');
     await grants.revoke(NEW);
@@ -73,7 +73,7 @@ describe('what is allowed for good', () => {
     expect(grants.revoked).toBeNull();
   });
 
-  it('says why it could not be read, and is read when the connection is back', async () => {
+  it('says why it could not be loaded, and is loaded after a reconnect', async () => {
     peer.results['grants.list'] = new Refusal(-32000, 'grants.json is damaged.');
     await grants.open();
     expect(grants.grants).toBeNull();
@@ -85,7 +85,7 @@ describe('what is allowed for good', () => {
     expect(grants.problem).toBeNull();
   });
 
-  it('of two readings shows the newer one, whichever answer comes last', async () => {
+  it('shows the newer of two loads, whichever answer comes last', async () => {
     await grants.open();
     const waiting: Array<{ id: string; socket: { frame: (value: unknown) => void } }> = [];
     peer.results['grants.list'] = undefined;
@@ -103,8 +103,8 @@ describe('what is allowed for good', () => {
   });
 });
 
-describe('code in a sentence', () => {
-  it('is what stands between backticks', () => {
+describe('code in a label', () => {
+  it('is the text between backticks', () => {
     expect(codeIn('`ls -l` and `pwd`, each exactly so, in /home')).toEqual([
       '',
       'ls -l',
@@ -114,7 +114,7 @@ describe('code in a sentence', () => {
     ]);
   });
 
-  it('is not cut where a backtick is part of the command', () => {
+  it('may itself contain backticks', () => {
     const text = "`echo 'a`b'`, exactly so, in /home";
     expect(codeIn(text)).toEqual([text]);
   });

@@ -56,7 +56,7 @@ class Lab {
 }
 
 describe('kernelFree', () => {
-  it('waits while the kernel is busy with what no cell here has asked for', async () => {
+  it('waits while the kernel is busy with something outside this notebook', async () => {
     const lab = new Lab('busy');
     void lab.wait();
     await settle();
@@ -68,7 +68,7 @@ describe('kernelFree', () => {
     expect(await isKernelFree(lab.notebook)).toBe(true);
   });
 
-  it('does not take the moment between two cells of a queue for its turn', async () => {
+  it('does not take a gap between two queued cells for its turn', async () => {
     const lab = new Lab('busy', 2);
     void lab.wait();
     await settle();
@@ -85,7 +85,7 @@ describe('kernelFree', () => {
     expect(lab.ended).toBe('free');
   });
 
-  it('waits for a kernel that only starts, and not for one that died', async () => {
+  it('waits for a starting kernel, but not for a dead one', async () => {
     const lab = new Lab('unknown');
     void lab.wait();
     await settle();

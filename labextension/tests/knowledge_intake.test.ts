@@ -40,8 +40,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('what a tab adds to the knowledge', () => {
-  it('is followed step by step until it ends, and no longer', async () => {
+describe('documents added by a tab', () => {
+  it('are followed step by step until they are done', async () => {
     await intake.add(['docs']);
     expect(peer.askedFor('knowledge.add')).toEqual([{ path: 'docs' }]);
     peer.emit('knowledge.progress', item({ state: 'reading', done: 2 }));
@@ -50,25 +50,25 @@ describe('what a tab adds to the knowledge', () => {
     expect(told).toEqual(['show one waiting', 'notice of one: reading 2', 'notice of one: done 3']);
   });
 
-  it('is not mixed up with what others add', async () => {
+  it('are not confused with those added by others', async () => {
     await intake.add(['docs']);
     peer.emit('knowledge.progress', item({ itemId: 'two', state: 'done' }));
     expect(told).toEqual(['show one waiting']);
   });
 
-  it('has one notice when it is added twice', async () => {
+  it('share one notice when added twice', async () => {
     await intake.add(['docs']);
     await intake.add(['docs']);
     expect(told).toEqual(['show one waiting']);
   });
 
-  it('is told of when the server refuses it', async () => {
+  it('report a rejection by the server', async () => {
     peer.results['knowledge.add'] = () => new Refusal(-32000, 'outside the folders');
     await intake.add(['../x']);
     expect(told).toEqual(['refused ../x: outside the folders']);
   });
 
-  it('is asked for after a lost connection', async () => {
+  it('are queried after a reconnect', async () => {
     await intake.add(['docs']);
     peer.results['knowledge.list'] = { items: [item({ state: 'done', done: 3 })] };
     peer.lose();

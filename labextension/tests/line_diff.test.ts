@@ -30,14 +30,14 @@ describe('lineDiff', () => {
     }
   });
 
-  it('finds edits that are far apart in a long text', () => {
+  it('finds edits far apart in a long text', () => {
     const before = Array.from({ length: 3000 }, (_, index) => `line ${index}`);
     const after = before.map((line, index) => (index === 2 || index === 2990 ? 'changed' : line));
     const changes = lineDiff(before.join('\n'), after.join('\n')).filter(line => line.kind !== 'same');
     expect(changes.map(line => line.text)).toEqual(['line 2', 'changed', 'line 2990', 'changed']);
   });
 
-  it('stays exact and quick on long texts that differ everywhere', () => {
+  it('stays exact and fast on long texts that differ everywhere', () => {
     const before = Array.from({ length: 3000 }, (_, index) => `old ${index}`).join('\n');
     const after = Array.from({ length: 3000 }, (_, index) => `new ${index}`).join('\n');
     const lines = lineDiff(`same\n${before}`, `same\n${after}`);
@@ -45,7 +45,7 @@ describe('lineDiff', () => {
     expect(lines[0]).toEqual({ kind: 'same', text: 'same' });
   });
 
-  it('folds long unchanged stretches and says how many lines they have', () => {
+  it('folds long unchanged parts and shows their line count', () => {
     const before = Array.from({ length: 20 }, (_, index) => `line ${index}`).join('\n');
     const folded = foldUnchanged(lineDiff(before, before.replace('line 10', 'changed')));
     expect(folded.map(part => (Array.isArray(part) ? part.length : part.kind))).toEqual([
@@ -56,7 +56,7 @@ describe('lineDiff', () => {
     expect(folded[0]).toContainEqual({ kind: 'same', text: 'line 7' });
   });
 
-  it('shows a line end that changes', () => {
+  it('shows a changed line ending', () => {
     expect(lineDiff('a\r\nb', 'a\nb')).toEqual([
       { kind: 'removed', text: 'a\r' },
       { kind: 'added', text: 'a' },
@@ -66,7 +66,7 @@ describe('lineDiff', () => {
 });
 
 describe('a unified diff', () => {
-  it('is read line by line, its own signs taken off and nothing else', () => {
+  it('is parsed line by line, with only its prefixes removed', () => {
     const diff = '@@ -3,2 +4,3 @@\n same\n-  old\n+++new\n+\n\\ The last line loses its line end.';
     expect(readUnified(diff)).toEqual([
       { kind: 'hunk', text: '4' },

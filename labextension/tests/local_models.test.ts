@@ -29,13 +29,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('the models of this machine', () => {
-  it('are read, the best first, and the one to offer is the recommended one', () => {
+describe('the local models', () => {
+  it('are loaded best first, and the recommended one is offered', () => {
     expect(models.models).toEqual([BIG, SMALL]);
     expect(models.offered).toEqual(BIG);
   });
 
-  it('grow with what the server tells, without being asked for again', async () => {
+  it('update their progress from events, without reloading', async () => {
     const changed = vi.fn();
     models.changed.connect(changed);
     progress({ ...SMALL, state: 'fetching', doneBytes: 1000 });
@@ -48,7 +48,7 @@ describe('the models of this machine', () => {
     expect(peer.askedFor('local_models.list')).toHaveLength(1);
   });
 
-  it('change what can be chosen when one is ready or removed, and nothing is offered any more', async () => {
+  it('update the model choices when one is ready or removed, and end the offer', async () => {
     progress({ ...BIG, state: 'ready', doneBytes: BIG.bytes });
     await settle();
     expect(choicesChanged).toHaveBeenCalledTimes(1);
@@ -58,7 +58,7 @@ describe('the models of this machine', () => {
     expect(choicesChanged).toHaveBeenCalledTimes(2);
   });
 
-  it('are fetched, paused and removed by their id, and the answer shows at once', async () => {
+  it('are downloaded, paused and removed by id, and the answer is shown immediately', async () => {
     peer.results['local_models.fetch'] = { ...BIG, state: 'fetching' };
     await models.fetch(BIG);
     expect(models.models?.[0].state).toBe('fetching');
@@ -72,13 +72,13 @@ describe('the models of this machine', () => {
     expect(peer.askedFor('local_models.remove')).toEqual([{ id: BIG.id, shared: true }]);
   });
 
-  it('say why something was not done', async () => {
+  it('say why an action failed', async () => {
     peer.results['local_models.remove'] = new Refusal(-32000, 'It is answering just now.');
     await models.remove(BIG);
     expect([models.refusal, models.problem]).toEqual(['It is answering just now.', null]);
   });
 
-  it('are read again when the connection is back', async () => {
+  it('are reloaded after a reconnect', async () => {
     peer.lose();
     peer.results['local_models.list'] = { models: [{ ...BIG, state: 'paused', doneBytes: 7 }] };
     await peer.comeBack();
@@ -86,7 +86,7 @@ describe('the models of this machine', () => {
   });
 });
 
-describe('in words', () => {
+describe('formatted', () => {
   it.each([
     [{}, 'Not on this machine'],
     [{ fitsMemory: false }, 'Not on this machine. Needs 1.60 GB of free memory'],
@@ -106,7 +106,7 @@ describe('in words', () => {
     expect(formatState(localModel(more), trans)).toBe(words);
   });
 
-  it('sizes are those of a person, and 100 percent is all of it', () => {
+  it('uses readable sizes, and 100 percent only when complete', () => {
     expect([formatSize(491_400_064), formatSize(1_117_320_768)]).toEqual(['491 MB', '1.12 GB']);
     expect(percent(localModel({ doneBytes: 1_117_320_768 }))).toBe(100);
   });

@@ -1,31 +1,21 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { LocalModelOffer } from '../src/features/local_models/local_model_offer';
 import { LocalModelsPanel } from '../src/features/local_models/local_models_panel';
 import { ModelPicker } from '../src/features/composer/model_picker';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import type { LocalModelInfo } from '../src/protocol/wire';
 import { localModel } from './local_model';
+import { click, drawAnew, host, part, render } from './drawing';
 
-// JupyterLab's components do not load outside of a browser; of them only an icon is used here.
-vi.mock('@jupyterlab/ui-components', () => ({ closeIcon: { react: () => null } }));
+drawAnew();
 
-let root: Root;
-let host: HTMLElement;
-const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
 const acts = { fetch: vi.fn(), pause: vi.fn(), remove: vi.fn(), close: vi.fn(), open: vi.fn() };
-const draw = (element: JSX.Element) =>
-  act(async () => root.render(<UiProvider value={ui}>{element}</UiProvider>));
 const panel = (
   models: LocalModelInfo[] | null,
   more: { problem?: string; refusal?: string; online?: boolean } = {}
 ) =>
-  draw(
+  render(
     <LocalModelsPanel
       models={models}
       problem={null}
@@ -36,23 +26,14 @@ const panel = (
       {...more}
     />
   );
-const hook = (name: string) => host.querySelector<HTMLButtonElement>(`[data-onyx=${name}]`);
-const click = (name: string) => act(async () => hook(name)?.click());
 const buttons = () => [...host.querySelectorAll('li button')].map(one => one.textContent);
 
 beforeEach(() => {
-  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
   Object.values(acts).forEach(one => one.mockClear());
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
 });
 
 describe('the panel', () => {
-  it('shows size, licence and state of each, and reads them when it opens', async () => {
+  it('loads when it opens, and shows size, licence and state of each model', async () => {
     await panel([localModel(), localModel({ id: 'local/small', title: 'Small', recommended: false })]);
     expect(acts.open).toHaveBeenCalledOnce();
     const [first, second] = [...host.querySelectorAll('[data-onyx=local-model]')].map(one => one.textContent);
@@ -60,7 +41,7 @@ describe('the panel', () => {
       'Big 1.5B recommended1.12 GB · Apache-2.0 · 1.5 billion parametersNot on this machine'
     );
     expect(second).not.toContain('recommended');
-    expect(document.activeElement).toBe(hook('local-models-panel'));
+    expect(document.activeElement).toBe(part('local-models-panel'));
   });
 
   it.each([
@@ -72,19 +53,19 @@ describe('the panel', () => {
     [{ state: 'ready', removable: true }, ['Remove']],
     [{ state: 'ready', removable: false, shared: true }, []]
   ] as Array<[Partial<LocalModelInfo>, string[]]>)(
-    'offers for %o what can be done',
+    'offers the possible actions for %o',
     async (more, expected) => {
       await panel([localModel(more)]);
       expect(buttons()).toEqual(expected);
     }
   );
 
-  it('fetches, pauses and resumes with one press, and the keys stay in it', async () => {
+  it('downloads, pauses and resumes with one press, and keeps the keyboard focus', async () => {
     const model = localModel();
     await panel([model]);
     await click('local-model-fetch');
     expect(acts.fetch).toHaveBeenCalledWith(model);
-    expect(document.activeElement).toBe(hook('local-models-panel'));
+    expect(document.activeElement).toBe(part('local-models-panel'));
     await panel([localModel({ state: 'fetching', doneBytes: 558_660_384 })]);
     const bar = host.querySelector('progress');
     expect([bar?.value, bar?.max, bar?.getAttribute('aria-label')]).toEqual([
@@ -95,49 +76,49 @@ describe('the panel', () => {
     await click('local-model-pause');
     expect(acts.pause).toHaveBeenCalledOnce();
     await panel([localModel({ state: 'paused', doneBytes: 5, error: 'The network is gone.' })]);
-    expect(hook('fetch-problem')?.textContent).toBe('The network is gone.');
+    expect(part('fetch-problem')?.textContent).toBe('The network is gone.');
     await click('local-model-resume');
     expect(acts.fetch).toHaveBeenCalledTimes(2);
   });
 
-  it('asks before it removes, and says where the file lies and whose it is', async () => {
+  it('asks before removing, and shows the location and owner of the file', async () => {
     await panel([localModel({ state: 'ready', removable: true, shared: true, path: '/opt/share/big.gguf' })]);
     await click('local-model-remove');
     expect(acts.remove).not.toHaveBeenCalled();
-    expect(hook('local-model-question')?.textContent).toContain(
+    expect(part('local-model-question')?.textContent).toContain(
       '/opt/share/big.gguf – everybody on this installation'
     );
     await click('local-model-remove-no');
-    expect(hook('local-model-question')).toBeNull();
+    expect(part('local-model-question')).toBeNull();
     await click('local-model-remove');
     await click('local-model-remove-yes');
     expect(acts.remove).toHaveBeenCalledOnce();
   });
 
-  it('says that it reads, that there is none, what went wrong, and that the connection is gone', async () => {
+  it('shows loading, empty, failed and disconnected states', async () => {
     await panel(null);
-    expect(hook('local-models-state')?.textContent).toBe('Reading…');
+    expect(part('local-models-state')?.textContent).toBe('Reading…');
     await panel([]);
-    expect(hook('local-models-state')?.textContent).toBe('There are no models to download.');
+    expect(part('local-models-state')?.textContent).toBe('There are no models to download.');
     await panel(null, { problem: 'The server does not answer.', refusal: 'It is answering.' });
-    expect(hook('local-models-problem')?.textContent).toContain('The server does not answer.');
-    expect(hook('local-models-refusal')?.textContent).toContain('It is answering.');
+    expect(part('local-models-problem')?.textContent).toContain('The server does not answer.');
+    expect(part('local-models-refusal')?.textContent).toContain('It is answering.');
     await panel([localModel()], { online: false });
-    expect(hook('local-model-fetch')?.disabled).toBe(true);
-    expect(hook('local-models-state')?.textContent).toContain('connection');
+    expect(part('local-model-fetch')?.disabled).toBe(true);
+    expect(part('local-models-state')?.textContent).toContain('connection');
   });
 
-  it('closes with Escape', async () => {
+  it('closes on Escape', async () => {
     await panel([localModel()]);
     const key = new KeyboardEvent('keydown', { key: 'Escape', bubbles: true });
-    await act(async () => hook('local-model-fetch')?.dispatchEvent(key));
+    await act(async () => part('local-model-fetch')?.dispatchEvent(key));
     expect(acts.close).toHaveBeenCalledOnce();
   });
 });
 
 describe('the offer on the first page', () => {
   const offer = (model: LocalModelInfo) =>
-    draw(
+    render(
       <LocalModelOffer
         model={model}
         refusal={null}
@@ -148,29 +129,29 @@ describe('the offer on the first page', () => {
       />
     );
 
-  it('names the model, its size and its licence, and fetches with one click', async () => {
+  it('names the model, its size and its licence, and downloads with one click', async () => {
     await offer(localModel());
     expect(host.textContent).toContain(
       'Big 1.5B can run on this machine: a download of 1.12 GB, Apache-2.0.'
     );
-    expect(hook('offer-fetch')?.textContent).toBe('Download (1.12 GB)');
+    expect(part('offer-fetch')?.textContent).toBe('Download (1.12 GB)');
     await click('offer-fetch');
     expect(acts.fetch).toHaveBeenCalledOnce();
     await click('offer-all');
     expect(acts.open).toHaveBeenCalledOnce();
   });
 
-  it('shows how far it is, and can be paused and resumed', async () => {
+  it('shows progress, and can be paused and resumed', async () => {
     await offer(localModel({ state: 'fetching', doneBytes: 558_660_384, source: 'Hugging Face' }));
-    expect(hook('fetch-state')?.textContent).toBe('50 % · 559 MB of 1.12 GB from Hugging Face');
+    expect(part('fetch-state')?.textContent).toBe('50 % · 559 MB of 1.12 GB from Hugging Face');
     await click('offer-pause');
     expect(acts.pause).toHaveBeenCalledOnce();
     await offer(localModel({ state: 'paused', doneBytes: 558_660_384 }));
-    expect(hook('offer-fetch')?.textContent).toBe('Resume');
+    expect(part('offer-fetch')?.textContent).toBe('Resume');
   });
 });
 
-it('the model picker leads to the models of this machine', async () => {
+it('the model picker opens the local models', async () => {
   const showLocalModels = vi.fn();
   const choose = vi.fn();
   const acts = { toolMode: 'auto' as const, chooseToolMode: vi.fn() };
@@ -181,8 +162,8 @@ it('the model picker leads to the models of this machine', async () => {
     connectModel: vi.fn(),
     ...acts
   };
-  await draw(<ModelPicker {...rest} choose={choose} showLocalModels={showLocalModels} />);
-  const select = hook('model-picker') as unknown as HTMLSelectElement;
+  await render(<ModelPicker {...rest} choose={choose} showLocalModels={showLocalModels} />);
+  const select = part('model-picker') as unknown as HTMLSelectElement;
   const option = [...select.options].find(one => one.textContent === 'Local models…');
   await act(async () => {
     select.value = option!.value;

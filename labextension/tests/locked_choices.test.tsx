@@ -1,15 +1,11 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { ModePicker } from '../src/features/composer/mode_picker';
 import { ModelPicker } from '../src/features/composer/model_picker';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import { allowedMode } from '../src/features/composer/mode';
 import type { ModelInfo } from '../src/protocol/wire';
+import { drawAnew, host, render } from './drawing';
 
 // JupyterLab's components do not load outside of a browser; of them only icons are used here.
 vi.mock('@jupyterlab/ui-components', () => ({
@@ -18,30 +14,19 @@ vi.mock('@jupyterlab/ui-components', () => ({
   lockIcon: { react: () => <i data-icon="lock" /> }
 }));
 
-const trans = nullTranslator.load('onyx_jupyter');
-const chooseMode = vi.fn();
-let root: Root;
-let host: HTMLElement;
+drawAnew();
 
-const draw = (what: JSX.Element) =>
-  act(async () => root.render(<UiProvider value={{ trans } as unknown as Ui}>{what}</UiProvider>));
+const chooseMode = vi.fn();
+
 const modes = () => [...host.querySelectorAll<HTMLElement>('[data-onyx=mode]')];
 
 beforeEach(() => {
-  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
   chooseMode.mockReset();
 });
 
-afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
-});
-
-describe('a mode that the server does not allow', () => {
-  it('is shown with a lock and the reason, and a click chooses nothing', async () => {
-    await draw(<ModePicker mode="agent" allowedModes={['ask', 'agent']} chooseMode={chooseMode} />);
+describe('a disallowed mode', () => {
+  it('is locked with a reason, and cannot be clicked', async () => {
+    await render(<ModePicker mode="agent" allowedModes={['ask', 'agent']} chooseMode={chooseMode} />);
     await act(async () => host.querySelector<HTMLElement>('[data-onyx=mode-picker]')!.click());
     expect(modes().map(item => item.getAttribute('aria-disabled'))).toEqual([null, null, 'true']);
     expect(modes()[2].textContent).toBe('AutoNot allowed on this server');
@@ -54,7 +39,7 @@ describe('a mode that the server does not allow', () => {
     expect(chooseMode).toHaveBeenCalledWith('ask');
   });
 
-  it('gives way to the next stricter one', () => {
+  it('falls back to the next stricter one', () => {
     expect(allowedMode('auto', ['ask', 'agent', 'auto'])).toBe('auto');
     expect(allowedMode('auto', ['ask', 'agent'])).toBe('agent');
     expect(allowedMode('auto', ['ask'])).toBe('ask');
@@ -63,8 +48,8 @@ describe('a mode that the server does not allow', () => {
   });
 });
 
-describe('a model that the server does not allow', () => {
-  it('cannot be chosen, and its provider says why', async () => {
+describe('a disallowed model', () => {
+  it('cannot be selected, and its provider says why', async () => {
     const info = (id: string, locked: boolean): ModelInfo => ({
       id,
       provider: id.split('/')[0],
@@ -72,7 +57,7 @@ describe('a model that the server does not allow', () => {
       tools: true,
       locked
     });
-    await draw(
+    await render(
       <ModelPicker
         models={[info('local/qwen2.5-coder-1.5b', false), info('lab/big', true)]}
         standard="local/qwen2.5-coder-1.5b"

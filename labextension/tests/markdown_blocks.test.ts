@@ -40,7 +40,7 @@ const LONG = [
 ].join('\n');
 
 describe('MarkdownBlocks', () => {
-  it('cuts at blank lines and keeps fences, lists, tables and formulas whole', () => {
+  it('splits at blank lines and keeps fences, lists, tables and formulas whole', () => {
     expect(split(LONG).map(block => block.text.split('\n')[0])).toEqual([
       '# Title',
       'A paragraph',
@@ -53,12 +53,12 @@ describe('MarkdownBlocks', () => {
     ]);
   });
 
-  it('loses no line and repeats none', () => {
+  it('neither loses nor repeats lines', () => {
     const words = (text: string) => text.split(/\s+/).filter(Boolean);
     expect(split(LONG).flatMap(block => words(block.text))).toEqual(words(LONG));
   });
 
-  it('gives the same blocks however the text arrives', () => {
+  it('gives the same blocks however the text is chunked', () => {
     for (const size of [1, 2, 3, 7, 50]) {
       const blocks = new MarkdownBlocks();
       for (let end = size; end < LONG.length; end += size) {
@@ -68,7 +68,7 @@ describe('MarkdownBlocks', () => {
     }
   });
 
-  it('never changes a block once it is finished', () => {
+  it('never changes a finished block', () => {
     const blocks = new MarkdownBlocks();
     let before: readonly unknown[] = [];
     for (let end = 1; end <= LONG.length; end += 1) {
@@ -81,23 +81,23 @@ describe('MarkdownBlocks', () => {
     expect(before.length).toBe(7);
   });
 
-  it('gives the code and the language of a fence without the fences', () => {
+  it('returns code and language of a fence without the fences', () => {
     const [block] = split('```python title="a"\nx = 1\n\ny = 2\n```');
     expect(block).toMatchObject({ kind: 'code', language: 'python', code: 'x = 1\n\ny = 2', finished: true });
   });
 
-  it('shows an open fence as code and hides a closing fence that is half written', () => {
+  it('shows an open fence as code and hides a partial closing fence', () => {
     const [block] = new MarkdownBlocks().update('```js\nlet a;\n``', false);
     expect(block).toMatchObject({ kind: 'code', language: 'js', code: 'let a;', finished: false });
   });
 
-  it('does not close a fence of four backticks at three', () => {
+  it('does not close a fence of four backticks with three', () => {
     const blocks = split('````md\n```\ninner\n```\n````\nafter');
     expect(blocks.map(block => block.kind)).toEqual(['code', 'markdown']);
     expect(blocks[0].code).toBe('```\ninner\n```');
   });
 
-  it('starts again when the text is another one', () => {
+  it('restarts when the text is replaced', () => {
     const blocks = new MarkdownBlocks();
     blocks.update('one\n\ntwo', false);
     expect(blocks.update('three', true).map(block => block.text)).toEqual(['three']);

@@ -17,8 +17,8 @@ vi.mock('@jupyterlab/ui-components', () => ({
 vi.mock('../src/features/review/review_bar', () => ({ ReviewBar: () => null }));
 vi.mock('../src/features/review/cell_mark', () => ({ CellMarkWidget: class {} }));
 
-describe('a removed cell below one that is not drawn yet', () => {
-  it('is waited for once, however often the notebook is drawn', () => {
+describe('a removed cell below one that is not rendered yet', () => {
+  it('is waited for once, however often the notebook is rendered', () => {
     const ready = { then: vi.fn() };
     const sharedModel = { getSource: () => '' };
     const host = { model: { id: 'a', type: 'code', sharedModel }, isPlaceholder: () => true, ready };

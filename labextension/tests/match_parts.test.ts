@@ -8,23 +8,23 @@ const marked = (snippet: string, query: string) =>
     .map(part => (part.isHit ? `[${part.text}]` : part.text))
     .join('');
 
-it('marks the words that were searched for, and what begins with them', () => {
+it('marks the searched words and their prefixes', () => {
   expect(marked('Puffins nest in burrows.', 'puffin burrow')).toBe('[Puffins] nest in [burrows].');
   expect(marked('Über Vögel reden', 'vögel')).toBe('Über [Vögel] reden');
 });
 
-it('marks nothing where the meaning alone was found', () => {
+it('marks nothing for matches by meaning only', () => {
   expect(marked('We chose the vendor', 'salaries')).toBe('We chose the vendor');
   expect(marked('a of it', 'a of')).toBe('a of it');
 });
 
-it('begins a little before the first of them, and ends with what fits', () => {
+it('starts a little before the first match, and ends at the limit', () => {
   const shown = marked(`${'before '.repeat(30)}puffins ${'after '.repeat(100)}`, 'puffins');
   expect(shown).toMatch(/^…before before before \[puffins\] after/);
   expect(shown.length).toBeLessThan(310);
   expect(shown.endsWith('…')).toBe(true);
 });
 
-it('takes what is typed as words, never as a pattern', () => {
+it('treats the query as words, never as a pattern', () => {
   expect(marked('call f(x) [now]', '(.*)[')).toBe('call f(x) [now]');
 });

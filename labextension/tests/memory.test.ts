@@ -4,7 +4,7 @@ import { citedParts, foundPassages } from '../src/shared/citations';
 import { factGroups, isAt } from '../src/features/memory/memory_facts';
 import { MemoryFile } from '../src/features/memory/memory_file';
 import type { Restored } from '../src/features/memory/memory_file';
-import type { MemoryPlace } from '../src/features/memory/memory_place';
+import type { MemoryPlace } from '../src/shared/citations';
 import { MemoryFiles } from '../src/features/memory/memory_files';
 import { MemorySearch } from '../src/features/memory/memory_search';
 import {
@@ -63,7 +63,7 @@ function withVersions(): void {
 }
 
 describe('the memory files', () => {
-  it('are read when they are looked at, once for many changes, and no more when nobody looks', async () => {
+  it('are loaded when shown, once for many changes, and not when hidden', async () => {
     const files = new MemoryFiles(peer.client);
     peer.emit('memory.updated', { path: 'MEMORY.md' });
     await vi.advanceTimersByTimeAsync(1000);
@@ -80,7 +80,7 @@ describe('the memory files', () => {
     expect(peer.askedFor('memory.files')).toHaveLength(2);
   });
 
-  it('of another agent take the place of those before, and the standard agent needs no name', async () => {
+  it('of another agent replace the previous ones, and the default agent needs no name', async () => {
     const files = new MemoryFiles(peer.client);
     await files.open();
     files.choose('main');
@@ -91,7 +91,7 @@ describe('the memory files', () => {
     expect(peer.askedFor('memory.files')[1]).toEqual({ agentId: 'analyst' });
   });
 
-  it('stay in sight with the reason when they cannot be read again', async () => {
+  it('stay visible with the reason if they cannot be reloaded', async () => {
     const files = new MemoryFiles(peer.client);
     await files.open();
     peer.results['memory.files'] = new Refusal(-32000, 'The disk is gone.');
@@ -99,7 +99,7 @@ describe('the memory files', () => {
     expect([files.files?.length, files.problem]).toEqual([1, 'The disk is gone.']);
   });
 
-  it('stand in groups, the newest day first', () => {
+  it('are grouped, newest day first', () => {
     const files = [
       'memory/facts.jsonl',
       'AGENTS.md',
@@ -121,8 +121,8 @@ describe('the memory files', () => {
   });
 });
 
-describe('a search', () => {
-  it('is asked when typing pauses, and shows what the newest words found however late an answer comes', async () => {
+describe('a memory search', () => {
+  it('starts when typing pauses, and shows only the latest query’s results', async () => {
     const search = new MemorySearch(peer.client, () => null);
     search.type('fis');
     search.type('fiscal');
@@ -138,7 +138,7 @@ describe('a search', () => {
     expect(search.note).toBe('By words alone.');
   });
 
-  it('is over when nothing is typed any more, also for an answer under way', async () => {
+  it('ends when the query is cleared, also while an answer is pending', async () => {
     const search = new MemorySearch(peer.client, () => null);
     search.type('fiscal');
     await vi.advanceTimersByTimeAsync(500);
@@ -149,7 +149,7 @@ describe('a search', () => {
     expect(search.results).toBeNull();
   });
 
-  it('says what its results are an answer to, which is behind what is typed', async () => {
+  it('knows the query its results belong to, which may lag behind the input', async () => {
     const search = new MemorySearch(peer.client, () => null);
     peer.results['memory.search'] = { results: [passage('a.md')] };
     search.type('fiscal ');
@@ -163,7 +163,7 @@ describe('a search', () => {
     expect(search.searched).toBeNull();
   });
 
-  it('in another agent’s memory begins with nothing, and one that fails leaves none of another query', async () => {
+  it('starts empty for another agent, and a failed one keeps no results of another query', async () => {
     let agent: string | null = null;
     const search = new MemorySearch(peer.client, () => agent);
     peer.results['memory.search'] = { results: [passage('mine.md')], note: 'By words alone.' };
@@ -187,7 +187,7 @@ describe('a search', () => {
     expect(search.failed).toBeNull();
   });
 
-  it('also asks in which conversations it was said, of that agent alone, and waits for none of them', async () => {
+  it('also searches that agent’s conversations, without waiting for them', async () => {
     const search = new MemorySearch(
       peer.client,
       () => null,
@@ -206,7 +206,7 @@ describe('a search', () => {
     expect(search.conversations).toEqual([]);
   });
 
-  it('is narrowed to a kind and to some days, at once, and shows nothing of before', async () => {
+  it('can be filtered by kind and date, immediately, without showing earlier results', async () => {
     vi.setSystemTime(new Date(2026, 2, 14, 12));
     const search = new MemorySearch(peer.client, () => null);
     peer.results['memory.search'] = { results: [passage('a.md')] };
@@ -228,7 +228,7 @@ describe('a search', () => {
     expect(peer.askedFor('sessions.list')).toHaveLength(1);
   });
 
-  it('asks for no days where it is narrowed to facts, which have none', async () => {
+  it('ignores the date filter for facts, which have no date', async () => {
     const search = new MemorySearch(peer.client, () => null);
     peer.results['memory.search'] = { results: [] };
     peer.results['sessions.list'] = { sessions: [], total: 0 };
@@ -247,7 +247,7 @@ describe('a search', () => {
     ]);
   });
 
-  it('in conversations alone asks for nothing else, and has those of the days that are meant', async () => {
+  it('in conversations only requests nothing else, within the chosen dates', async () => {
     vi.setSystemTime(new Date(2026, 2, 14, 12));
     const search = new MemorySearch(peer.client, () => null);
     search.narrow({ where: 'conversations', lastDays: 7 });
@@ -276,7 +276,7 @@ describe('a search', () => {
 });
 
 describe('a memory file', () => {
-  it('is read with its versions, and again when it changes, and not when another does', async () => {
+  it('is loaded with its versions, and reloaded when it changes, but not when another does', async () => {
     withVersions();
     const shown = new MemoryFile(peer.client);
     shown.open({ ...PLACE, lines: [2, 3] });
@@ -290,7 +290,7 @@ describe('a memory file', () => {
     expect(peer.askedFor('memory.versions')).toHaveLength(2);
   });
 
-  it('shows a former version beside now, and the present one beside the version before it', async () => {
+  it('compares a former version with now, and the current one with its predecessor', async () => {
     withVersions();
     const shown = new MemoryFile(peer.client);
     shown.open(PLACE);
@@ -303,7 +303,7 @@ describe('a memory file', () => {
     expect(shown.comparison).toMatchObject({ with: 'before', before: 'v2', after: 'now' });
   });
 
-  it('has nothing to be compared with where no earlier version is kept', async () => {
+  it('has no comparison without an earlier version', async () => {
     withVersions();
     peer.results['memory.versions'] = { versions: [version(1, { current: true })], total: 1 };
     const shown = new MemoryFile(peer.client);
@@ -313,7 +313,7 @@ describe('a memory file', () => {
     expect(shown.comparison).toMatchObject({ with: 'nothing', before: 'now', after: 'now' });
   });
 
-  it('comes back as it was, based on what was shown, and that can be undone', async () => {
+  it('is restored based on what was shown, which can be undone', async () => {
     withVersions();
     const shown = new MemoryFile(peer.client);
     const restored: Restored[] = [];
@@ -329,7 +329,7 @@ describe('a memory file', () => {
     expect(shown.hasConflict).toBe(false);
   });
 
-  it('that was changed meanwhile is left alone, said so, and read again', async () => {
+  it('that was changed meanwhile is not restored, with a message, and reloaded', async () => {
     withVersions();
     const shown = new MemoryFile(peer.client);
     let said = 0;
@@ -370,7 +370,7 @@ describe('a memory file', () => {
     return { kept, write };
   };
 
-  it('keeps what was listed of it, and what is compared, however many versions come', async () => {
+  it('keeps list and comparison when more versions arrive', async () => {
     const { write } = withMany(2500);
     const shown = new MemoryFile(peer.client);
     shown.open(PLACE);
@@ -393,7 +393,7 @@ describe('a memory file', () => {
     });
   });
 
-  it('keeps the comparison with a version that was thinned out meanwhile', async () => {
+  it('keeps a comparison with a version pruned meanwhile', async () => {
     const { kept, write } = withMany(9);
     const shown = new MemoryFile(peer.client);
     shown.open(PLACE);
@@ -410,7 +410,7 @@ describe('a memory file', () => {
     expect(shown.versions?.some(one => one.version === 4)).toBe(false);
   });
 
-  it('shows its older versions when they are asked for, and keeps them when it is read again', async () => {
+  it('shows older versions on demand, and keeps them on reload', async () => {
     withMany(450);
     const shown = new MemoryFile(peer.client);
     shown.open(PLACE);
@@ -453,7 +453,7 @@ describe('a memory file', () => {
     expect(shown.versions?.map(one => one.version)).toEqual([9]);
   });
 
-  it('that was deleted has versions and no text, and comes back without an undo', async () => {
+  it('that was deleted has versions but no text, and is restored without an undo', async () => {
     const shown = new MemoryFile(peer.client);
     const restored: Restored[] = [];
     shown.restored.connect((_, one) => restored.push(one));
@@ -469,7 +469,7 @@ describe('a memory file', () => {
     expect(restored[0].undo).toBeNull();
   });
 
-  it('that cannot be read keeps its versions in reach', async () => {
+  it('that cannot be read still lists its versions', async () => {
     withVersions();
     peer.results['memory.read'] = new Refusal(-32000, 'MEMORY.md is no text.');
     const shown = new MemoryFile(peer.client);
@@ -478,7 +478,7 @@ describe('a memory file', () => {
     expect([shown.versions?.length, shown.problem]).toEqual([3, 'MEMORY.md is no text.']);
   });
 
-  it('opens in an editor from the folder in which it lies', () => {
+  it('opens in an editor from its folder', () => {
     expect(memoryDrivePath('MEMORY.md', null)).toBe('Onyx:workspace/MEMORY.md');
     expect(memoryDrivePath('memory/2026-11-20.md', 'analyst')).toBe(
       'Onyx:workspace-analyst/memory/2026-11-20.md'
@@ -487,8 +487,8 @@ describe('a memory file', () => {
   });
 });
 
-describe('a text', () => {
-  it('falls into pieces that know their lines, each item of a list by itself', () => {
+describe('a memory text', () => {
+  it('is split into blocks with line numbers, each list item by itself', () => {
     const text = '# Title\r\n\r\nTwo\nlines\n\n\n- one\n- two\n  goes on\n\n```\n- no item\n\n```\n';
     const pieces = textPieces(text).map(piece => [piece.startLine, piece.endLine, piece.isItem, piece.text]);
     expect(pieces).toEqual([
@@ -500,11 +500,11 @@ describe('a text', () => {
     ]);
   });
 
-  it('keeps a list whole that holds code', () => {
+  it('keeps a list that contains code whole', () => {
     expect(textPieces('- a\n  ```\n- x\n  ```\n- b')).toHaveLength(1);
   });
 
-  it('is marked where words of the query begin', () => {
+  it('is marked where query words begin', () => {
     expect(markedParts('The fiscal year', 'fisc YEAR')).toEqual(['The ', 'fisc', 'al ', 'year', '']);
     expect(markedParts('an ant in March', 'an (')).toEqual(['', 'an', ' ant in March']);
     expect(snippetFrom('## Work\n- **Ada** leads\n- the `year`', 'ada')).toBe('Ada leads the year');
@@ -519,13 +519,13 @@ describe('facts', () => {
   });
   const FORMER = fact('f1', { validUntil: '2026-03-05T00:00:00Z', confidence: 0.66, category: 'dates' });
 
-  it('that hold stand before those that held once, the last told first', () => {
+  it('that are current come before ended ones, newest first', () => {
     const again = fact('f3', { toldAt: '2026-03-09T00:00:00Z' });
     const groups = factGroups([FORMER, fact('f2'), again]);
     expect(groups.map(group => group.map(one => one.id))).toEqual([['f3', 'f2'], ['f1']]);
   });
 
-  it('are named by their ids and by every line that tells of them', () => {
+  it('are identified by id and by every line that mentions them', () => {
     const told = fact('f1', { lines: [2, 7] });
     const path = 'memory/facts.jsonl';
     const at = (place: Partial<MemoryPlace>) => isAt(told, { path, agentId: null, ...place });
@@ -533,7 +533,7 @@ describe('facts', () => {
     expect([at({ fact: 'f2' }), at({ lines: [3, 6] }), at({})]).toEqual([false, false, false]);
   });
 
-  it('are compared as sentences and not as the lines of their file', async () => {
+  it('are compared as sentences, not as lines of their file', async () => {
     withVersions();
     const facts = (...all: MemoryFact[]) => ({ text: '{"id":"f1"}', checksum: 'c', facts: { facts: all } });
     peer.results['memory.read'] = (params: { version?: number }) =>
@@ -551,7 +551,7 @@ describe('facts', () => {
 });
 
 describe('a citation', () => {
-  it('is found in an answer in every way in which lines are written', () => {
+  it('is found in an answer in every notation of lines', () => {
     const cited = citedParts('See MEMORY.md:12–14, memory/2026-11-20.md:5 and shared/a.md#L7-L3.');
     expect(cited).toEqual([
       'See ',
@@ -581,9 +581,9 @@ describe('a citation', () => {
     'MEMORY.md#f1',
     'x/memory/facts.jsonl:1',
     'memory/facts.jsonl#fa'
-  ])('is not seen in %s', text => expect(citedParts(text)).toEqual([text]));
+  ])('is not found in %s', text => expect(citedParts(text)).toEqual([text]));
 
-  it('is taken from what the memory tool found, and from nothing else', () => {
+  it('comes only from what the memory tool found', () => {
     const results = [passage('MEMORY.md', 3)];
     expect(foundPassages(JSON.stringify({ results, note: 'n' }))).toEqual({ results, note: 'n' });
     for (const other of ['no JSON', '{"results": [{}]}', '[]', 'null', '{"results": 3}']) {

@@ -1,14 +1,11 @@
-import { nullTranslator } from '@jupyterlab/translation';
-import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { MemoryFactsView } from '../src/features/memory/memory_facts_view';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
-import type { MemoryPlace } from '../src/features/memory/memory_place';
+import type { MemoryPlace } from '../src/shared/citations';
 import type { MemoryFact } from '../src/protocol/wire';
+import { drawAnew, render } from './drawing';
+
+drawAnew();
 
 const AT = '2026-03-01T00:00:00Z';
 const FACT: MemoryFact = {
@@ -16,20 +13,11 @@ const FACT: MemoryFact = {
   ...{ author: 'agent', since: AT, toldAt: AT, validFrom: AT }
 };
 const shown = vi.fn();
-let root: Root;
-let host: HTMLElement;
 
 const draw = (place: MemoryPlace) =>
-  act(async () =>
-    root.render(
-      <UiProvider value={{ trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui}>
-        <MemoryFactsView facts={{ facts: [FACT] }} place={place} titleOf={() => null} openSession={null} />
-      </UiProvider>
-    )
-  );
+  render(<MemoryFactsView facts={{ facts: [FACT] }} place={place} titleOf={() => null} openSession={null} />);
 
 beforeEach(() => {
-  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
   vi.stubGlobal(
     'ResizeObserver',
     vi.fn(
@@ -41,16 +29,12 @@ beforeEach(() => {
   );
   Element.prototype.scrollIntoView = shown;
   shown.mockReset();
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
 });
 afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
   vi.unstubAllGlobals();
 });
 
-it('shows a fact each time that it is cited, and scrolls for nothing else', async () => {
+it('scrolls to a fact each time that it is cited, and never otherwise', async () => {
   const cited = () => ({ path: 'memory/facts.jsonl', agentId: null, fact: 'f3' });
   const first = cited();
   await draw(first);

@@ -1,19 +1,12 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { NoteView } from '../src/features/chat/note_view';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import { MemoryActions } from '../src/features/memory/memory_actions';
 import { RequestError } from '../src/protocol/frames';
+import { click, drawAnew, host, part, render } from './drawing';
 
-vi.mock('@jupyterlab/ui-components', () => {
-  const icon = { react: () => null };
-  return { caretRightIcon: icon, infoIcon: icon };
-});
+drawAnew();
 
 const CHANGE = { op: 'add', section: 'Facts', item: '', content: 'April', reason: 'said', sources: [] };
 const DATA = {
@@ -26,37 +19,19 @@ const DATA = {
   before: 1
 };
 
-let root: Root;
-let host: HTMLElement;
 const request = vi.fn();
 const actions = new MemoryActions({ request } as never, { key: 's', info: null });
 const draw = (kind: string, data: Record<string, unknown>, memory: MemoryActions | undefined = actions) => {
-  const ui = { trans: nullTranslator.load('onyx_jupyter'), memory } as unknown as Ui;
   const note = { kind, message: 'Some words.', data };
-  return act(async () =>
-    root.render(
-      <UiProvider value={ui}>
-        <NoteView note={note} />
-      </UiProvider>
-    )
-  );
+  return render(<NoteView note={note} />, { memory });
 };
-const part = (hook: string) => host.querySelector<HTMLElement>(`[data-onyx=${hook}]`);
-const click = (hook: string) => act(async () => part(hook)!.click());
 
 beforeEach(() => {
-  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
   request.mockReset();
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
 });
 
-describe('the note of what was remembered', () => {
-  it('says it in one line, and opens to each change', async () => {
+describe('the memory note', () => {
+  it('is one line that expands to the changes', async () => {
     await draw('memory', DATA);
     expect(part('note')!.textContent).toContain('Remembered 1 thing');
     expect(part('memory-change')).toBeNull();
@@ -64,7 +39,7 @@ describe('the note of what was remembered', () => {
     expect(part('memory-change')!.textContent).toBe('AprilFacts · said');
   });
 
-  it('undoes by its id, and shows why not where the file has changed since, with what changed', async () => {
+  it('undoes by id, and says why not, with the diff, if the file has changed since', async () => {
     await draw('memory', DATA);
     request.mockResolvedValueOnce({ ok: false, reason: 'It has been changed since.' });
     await click('memory-undo');
@@ -77,7 +52,7 @@ describe('the note of what was remembered', () => {
     expect(part('diff')!.textContent).toContain('mine');
   });
 
-  it('says so where the server refuses or cannot be reached', async () => {
+  it('reports a rejection or a lost connection', async () => {
     await draw('memory', DATA);
     request.mockRejectedValueOnce(new RequestError(-32000, 'This has already been undone.'));
     await click('memory-undo');
@@ -87,7 +62,7 @@ describe('the note of what was remembered', () => {
     expect(part('memory-refused')!.textContent).toContain('no connection');
   });
 
-  it('has no undo where it is undone, cannot be undone, or is only read', async () => {
+  it('has no undo if already undone, impossible, or read-only', async () => {
     await draw('memory', { ...DATA, state: 'undone' });
     expect([part('memory-undo'), part('memory-undone')!.textContent]).toEqual([null, 'Undone']);
     await draw('memory', { ...DATA, before: null });
@@ -96,19 +71,19 @@ describe('the note of what was remembered', () => {
     expect(part('memory-undo')).toBeNull();
   });
 
-  it('of another shape is shown in its words', async () => {
+  it('in an unknown format is shown as text', async () => {
     await draw('memory', { id: 3 });
     expect(part('note')!.textContent).toBe('Some words.');
   });
 });
 
-describe('what a summary proposes', () => {
+describe('proposals of a summary', () => {
   const proposals = [
     { op: 'add', target: 'MEMORY.md', content: 'First', reason: 'said' },
     { op: 'add', target: 'MEMORY.md', content: 'Second', reason: 'said' }
   ];
 
-  it('is accepted one by one, and says why not', async () => {
+  it('are accepted one by one, and say why not', async () => {
     await draw('compaction', { id: 'n', proposals, accepted: [0] });
     expect(host.querySelectorAll('[data-onyx=accept-proposal]').length).toBe(1);
     request.mockResolvedValueOnce({ ok: false, reason: 'It was not remembered: it contains a secret.' });
@@ -117,7 +92,7 @@ describe('what a summary proposes', () => {
     expect(part('proposal-refused')!.textContent).toContain('it contains a secret');
   });
 
-  it('of an older note is only shown', async () => {
+  it('of an older note are read-only', async () => {
     await draw('compaction', { proposals });
     expect(part('accept-proposal')).toBeNull();
     expect(host.querySelectorAll('[data-onyx=proposal]').length).toBe(2);

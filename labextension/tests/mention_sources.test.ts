@@ -72,7 +72,7 @@ beforeEach(() => {
 });
 
 describe('what can be mentioned', () => {
-  it('are cells by heading or first line, the error that came last, and the other notebooks', () => {
+  it('includes cells by heading or first line, the latest error, and other notebooks', () => {
     const now = mentions().now();
     expect(named(now)).toEqual([
       "error: KeyError: 'a'",
@@ -85,7 +85,7 @@ describe('what can be mentioned', () => {
     expect(now[1].item?.label).toBe('“Load data”');
   });
 
-  it('is what is selected in the cell, whichever way it was drawn', () => {
+  it('includes the selection in the cell, in either direction', () => {
     const { activeCell } = page.notebooks as { activeCell: { editor: unknown } };
     activeCell.editor = editor(['one', 'two', 'three'], [2, 2], [0, 1]);
     expect(mentions().selection()).toMatchObject({
@@ -101,7 +101,7 @@ describe('what can be mentioned', () => {
     expect(mentions().selection()).toBeNull();
   });
 
-  it('is what is selected in the text file where that is in front', () => {
+  it('includes the selection in the current text file', () => {
     const content = { editor: editor(['import os', 'x = 1'], [1, 0], [1, 5]) };
     page.editors = { currentWidget: { content, context: { path: 'RTC:src/train.py' } } };
     expect(mentions().selection()).toBeNull();
@@ -109,7 +109,7 @@ describe('what can be mentioned', () => {
     expect(mentions().selection()).toMatchObject({ path: 'src/train.py', text: 'x = 1', startLine: 2 });
   });
 
-  it('are files of the notebook’s folder, then of the folder that is typed, folders last', async () => {
+  it('includes files of the notebook’s folder, then of the typed folder, folders last', async () => {
     const asked: string[] = [];
     const file = (name: string, type = 'file') => ({ name, type, path: `work/${name}` });
     const content = [file('sub', 'directory'), file('t.csv'), file('a.ipynb', 'notebook')];
@@ -120,14 +120,14 @@ describe('what can be mentioned', () => {
     expect(asked).toEqual(['work', 'data/raw']);
   });
 
-  it('are the variables of the notebook in front', async () => {
+  it('includes the variables of the current notebook', async () => {
     page.variables = (path: string) => Promise.resolve([{ name: 'df', detail: path }]);
     expect(await mentions().variables()).toMatchObject([
       { name: 'df', item: { type: 'variable', path: 'work/plot.ipynb', name: 'df' } }
     ]);
   });
 
-  it('are none but files where no notebook is open', async () => {
+  it('is limited to files if no notebook is open', async () => {
     page.notebooks = null;
     expect(mentions().now()).toEqual([]);
     expect(await mentions().variables()).toEqual([]);

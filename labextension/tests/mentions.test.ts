@@ -10,7 +10,7 @@ const option = (section: MentionOption['section'], name: string, detail?: string
   item: { type: 'file', path: name }
 });
 
-describe('an @ in what one writes', () => {
+describe('an @ mention', () => {
   it.each([
     ['@', 1, ''],
     ['Explain @df', 11, 'df'],
@@ -28,11 +28,11 @@ describe('an @ in what one writes', () => {
     ['@one\ntwo', 8],
     [`@${'x'.repeat(90)}`, 91],
     ['@df', 0]
-  ])('is none in %j', (text, caret) => {
+  ])('is not found in %j', (text, caret) => {
     expect(mentionAt(text, caret)).toBeNull();
   });
 
-  it('goes out of the text without leaving two blanks', () => {
+  it('is removed from the text without leaving two spaces', () => {
     const cut = (text: string, caret: number) => withoutMention(text, mentionAt(text, caret)!);
     expect(cut('Explain @df', 11)).toEqual({ text: 'Explain ', caret: 8 });
     expect(cut('Explain @df to me', 11)).toEqual({ text: 'Explain to me', caret: 8 });
@@ -40,8 +40,8 @@ describe('an @ in what one writes', () => {
   });
 });
 
-describe('what fits', () => {
-  it('prefers the beginning, then a word, then anywhere, then scattered letters', () => {
+describe('matching', () => {
+  it('prefers prefixes, then word starts, then substrings, then scattered letters', () => {
     const scores = ['model', 'the model', 'remodelled', 'my odd elephant'].map(name => fit(name, 'model'));
     expect(scores.slice(0, 3).every(score => score !== null)).toBe(true);
     expect([...scores.slice(0, 3)].sort((a, b) => b! - a!)).toEqual(scores.slice(0, 3));
@@ -49,12 +49,12 @@ describe('what fits', () => {
     expect(fit('df', 'month')).toBeNull();
   });
 
-  it('wants each of several words as it is', () => {
+  it('requires each of several words literally', () => {
     expect(fit('Load the data', 'load data')).not.toBeNull();
     expect(fit('Load the data', 'load dta')).toBeNull();
   });
 
-  it('is everything for an empty query, a few of each section, in the order of what is nearest', () => {
+  it('returns everything for an empty query, a few per section, nearest first', () => {
     const cells = Array.from({ length: 9 }, (_, number) => option('cells', `c${number}`));
     const made = groups([option('files', 'f'), ...cells, option('error', 'KeyError')], '');
     expect(made.map(group => group.section)).toEqual(['error', 'cells', 'files']);
@@ -62,13 +62,13 @@ describe('what fits', () => {
     expect(made[1].hidden).toBe(4);
   });
 
-  it('puts the section with the best fit first, and finds by detail too', () => {
+  it('puts the section with the best match first, and also matches details', () => {
     const all = [option('cells', 'plt.show(grid)', 'cell 7'), option('variables', 'df', 'DataFrame')];
     expect(groups(all, 'df')[0].section).toBe('variables');
     expect(groups(all, 'cell 7').map(group => group.options[0].name)).toEqual(['plt.show(grid)']);
   });
 
-  it('matches a file by what stands behind the last slash', () => {
+  it('matches a file by its name after the last slash', () => {
     const all = [option('files', 'table.csv'), option('files', 'notes.txt')];
     expect(groups(all, 'data/tab')[0].options.map(one => one.name)).toEqual(['table.csv']);
   });

@@ -47,7 +47,7 @@ describe('the mode of a message', () => {
     await settle();
   });
 
-  it('goes along where it is not the standard one', async () => {
+  it('is sent if it is not the default', async () => {
     session.send('one', [], undefined, undefined, 'agent');
     session.send('two', [], undefined, undefined, 'auto');
     await settle();
@@ -55,7 +55,7 @@ describe('the mode of a message', () => {
     expect(sent(session)).toEqual([undefined, 'auto']);
   });
 
-  it('goes along again when its answer failed and is tried again', async () => {
+  it('is sent again when a failed message is retried', async () => {
     session.send('one', [], undefined, undefined, 'ask');
     await settle();
     session.retry(session.items.filter(isRun)[0]);
@@ -63,7 +63,7 @@ describe('the mode of a message', () => {
     expect(sentModes(peer)).toEqual(['ask', 'ask']);
   });
 
-  it('stands there after a reload, and what means nothing does not', () => {
+  it('is restored after a reload, and an invalid one is not', () => {
     const entry = (id: string, mode: unknown) => ({
       v: 1,
       id,
@@ -77,8 +77,8 @@ describe('the mode of a message', () => {
   });
 });
 
-describe('the mode that is chosen', () => {
-  it('is kept for its session and this tab; another session begins with the standard one', () => {
+describe('the selected mode', () => {
+  it('is remembered per session and tab; another session starts with the default', () => {
     const [own, shared] = [new Store(), new Store()];
     const tab = new TabMemory('onyx:', own, shared);
     expect(tab.mode(null)).toBe('agent');
@@ -91,7 +91,7 @@ describe('the mode that is chosen', () => {
     expect(own.values.size).toBe(0);
   });
 
-  it('is the standard one where the store holds something else', () => {
+  it('is the default if the stored value is invalid', () => {
     const own = new Store();
     own.setItem('onyx:mode:s1', 'root');
     expect(new TabMemory('onyx:', own, null).mode('s1')).toBe('agent');

@@ -1,13 +1,7 @@
-import { nullTranslator } from '@jupyterlab/translation';
-import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { EmptyState } from '../src/features/chat/empty_state';
 import { RunView } from '../src/features/chat/run_view';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import type { ChatModel } from '../src/features/chat/chat_model';
 import { newRun } from '../src/features/chat/conversation';
 import type { LocalModels } from '../src/features/local_models/local_models';
@@ -17,46 +11,34 @@ import type { Agent, Component } from '../src/protocol/wire';
 import { WaysWithoutModel } from '../src/features/local_models/local_model_parts';
 import { fetchable, localModel } from './local_model';
 import type { Peer } from './peer';
+import { click, drawAnew, host, part, render, trans } from './drawing';
 
-vi.mock('@jupyterlab/ui-components', () => {
-  const names = [
-    'addBelowIcon',
-    'caretDownIcon',
-    'caretRightIcon',
-    'checkIcon',
-    'closeIcon',
-    'copyIcon',
-    'historyIcon',
-    'infoIcon'
-  ];
-  return Object.fromEntries(names.map(name => [name, { react: () => null }]));
-});
 vi.mock('@jupyterlab/rendermime', () => ({}));
 vi.mock('@jupyterlab/outputarea', () => ({}));
 
+drawAnew();
+
 const LINE = 'No model is set up yet. Download Big 1.5B (1.12 GB).';
 const MODEL = localModel();
-const trans = nullTranslator.load('onyx_jupyter');
-const ui = { trans } as unknown as Ui;
 
-describe('why nobody answers', () => {
+describe('the reason why there is no model', () => {
   const why = (standard: string, chosen: string | null, state: Component, models = [MODEL]) =>
     noModelReason({ agent: { model: standard } as Agent, component: () => state }, { models }, chosen, trans);
   const missing = { ok: false, message: LINE };
   const fine = { ok: true, message: 'fine' };
 
-  it('is the line of the server where there is no model, and nothing where one is', () => {
+  it('is the server’s message without a model, and nothing otherwise', () => {
     expect(why('', null, missing)).toBe(LINE);
     expect(why('local/big', null, fine)).toBeNull();
   });
 
-  it('is said with what to do of a name in onyx.json that no file has', () => {
+  it('explains what to do about an unknown name in onyx.json', () => {
     expect(why('local/smollm2', null, { ok: false, message: 'It is gone.', hint: 'Choose local/big.' })).toBe(
       'It is gone. Choose local/big.'
     );
   });
 
-  it('is said of a model that was chosen before and is not there, and of no other', () => {
+  it('is given for a previously selected model that is missing, and for no other', () => {
     expect(why('', 'local/smollm2', missing)).toBe(
       'smollm2 is not on this machine: choose another model below the input.'
     );
@@ -66,24 +48,18 @@ describe('why nobody answers', () => {
     expect(why('', 'openai/x', missing)).toBeNull();
   });
 
-  it('is not known before the server has answered', () => {
+  it('is unknown before the server has answered', () => {
     expect(noModelReason({ agent: null, component: () => null }, { models: null }, null, trans)).toBeNull();
   });
 });
 
-describe('where nobody answers', () => {
-  let root: Root;
-  let host: HTMLElement;
+describe('without a model', () => {
   let peer: Peer;
   let view: ViewState;
   let localModels: LocalModels;
   const showSkills = vi.fn();
   const chooseModel = vi.fn();
   const retry = vi.fn();
-  const hook = (name: string) => host.querySelector<HTMLButtonElement>(`[data-onyx=${name}]`);
-  const click = (name: string) => act(async () => hook(name)?.click());
-  const draw = (element: JSX.Element) =>
-    act(async () => root.render(<UiProvider value={ui}>{element}</UiProvider>));
   const actions = () => (
     <WaysWithoutModel
       localModels={localModels}
@@ -122,23 +98,18 @@ describe('where nobody answers', () => {
   };
 
   beforeEach(async () => {
-    vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
-    host = document.body.appendChild(document.createElement('div'));
-    root = createRoot(host);
     view = new ViewState();
     ({ peer, localModels } = await fetchable(MODEL));
   });
   afterEach(async () => {
-    await act(async () => root.unmount());
-    host.remove();
     localModels.dispose();
     peer.client.dispose();
   });
 
-  it('the first page is that one line and the ways on, and offers nothing that a model would have to do', async () => {
-    await draw(page({ line: LINE, actions: actions() }));
+  it('the first page shows only the message and the ways out', async () => {
+    await render(page({ line: LINE, actions: actions() }));
     expect([...host.querySelectorAll('p')].map(one => one.textContent)).toEqual([LINE]);
-    expect(hook('suggestion')).toBeNull();
+    expect(part('suggestion')).toBeNull();
     expect([...host.querySelectorAll('button')].map(one => one.textContent)).toEqual([
       'Download (1.12 GB)',
       'Local models…',
@@ -156,25 +127,25 @@ describe('where nobody answers', () => {
     expect(peer.askedFor('local_models.fetch')).toEqual([{ id: MODEL.id }]);
   });
 
-  it('an answer is the same line and the same ways, and no alarm, and can be asked for again', async () => {
-    await draw(answer({ actions: actions() }));
-    expect(hook('no-model')?.textContent).toContain(LINE);
-    expect(hook('no-model')?.getAttribute('role')).toBe('status');
-    expect(hook('run-problem')).toBeNull();
-    expect(hook('offer-fetch')?.textContent).toBe('Download (1.12 GB)');
+  it('an answer shows the same message and ways out, is no alarm, and can be retried', async () => {
+    await render(answer({ actions: actions() }));
+    expect(part('no-model')?.textContent).toContain(LINE);
+    expect(part('no-model')?.getAttribute('role')).toBe('status');
+    expect(part('run-problem')).toBeNull();
+    expect(part('offer-fetch')?.textContent).toBe('Download (1.12 GB)');
     await click('retry');
     expect(retry).toHaveBeenCalledOnce();
   });
 
-  it('once a model is there the ways are gone from the answer, and it can still be asked for again', async () => {
-    await draw(answer({}));
-    expect(hook('ways-on')).toBeNull();
-    expect(hook('retry')).not.toBeNull();
+  it('the ways out disappear once there is a model, and the message can still be retried', async () => {
+    await render(answer({}));
+    expect(part('ways-on')).toBeNull();
+    expect(part('retry')).not.toBeNull();
   });
 
-  it('another failure stays a problem', async () => {
-    await draw(answer({ code: 'timeout' }));
-    expect(hook('run-problem')?.getAttribute('role')).toBe('alert');
-    expect(hook('no-model')).toBeNull();
+  it('another failure is shown as an error', async () => {
+    await render(answer({ code: 'timeout' }));
+    expect(part('run-problem')?.getAttribute('role')).toBe('alert');
+    expect(part('no-model')).toBeNull();
   });
 });

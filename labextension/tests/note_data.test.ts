@@ -4,16 +4,16 @@ import { addNote, newRun } from '../src/features/chat/conversation';
 import type { Note } from '../src/features/chat/conversation';
 import { readCompaction, readMemory } from '../src/features/chat/note_data';
 
-describe('what a summing up proposes to remember', () => {
+describe('memory proposals of a summary', () => {
   const proposal = { target: 'MEMORY.md', content: 'The year starts in April.', reason: 'said twice' };
   const written = { op: 'add', ...proposal };
 
-  it('is read as it was written, with what is remembered of it', () => {
+  it('are parsed with what has been remembered of them', () => {
     const read = readCompaction({ id: 'n', tokensBefore: 9, proposals: [written], accepted: [0] });
     expect(read).toEqual({ id: 'n', proposals: [{ ...proposal, number: 0 }], accepted: new Set([0]) });
   });
 
-  it('is nothing where there is none; what has another shape is left out, and the others keep their numbers', () => {
+  it('are empty if there are none; invalid ones are dropped, and others keep their numbers', () => {
     expect(readCompaction(undefined)).toEqual({ id: undefined, proposals: [], accepted: new Set() });
     expect(readCompaction({ proposals: 'many', accepted: 0 }).proposals).toEqual([]);
     const found = readCompaction({ proposals: [null, 'x', { target: 'a', content: 1 }, written] });
@@ -21,10 +21,10 @@ describe('what a summing up proposes to remember', () => {
   });
 });
 
-describe('what was remembered by itself', () => {
+describe('automatic memory changes', () => {
   const change = { op: 'add', section: 'Facts', item: '', content: 'April', reason: 'said', sources: ['x'] };
 
-  it('is read with its state and its versions', () => {
+  it('are parsed with state and versions', () => {
     const data = { id: 'n', path: 'MEMORY.md', state: 'undone', done: [change], version: 3, before: 2 };
     const refused = [{ operation: change, why: 'it contains a secret' }];
     const read = readMemory({ ...data, refused, history: '- then' })!;
@@ -36,7 +36,7 @@ describe('what was remembered by itself', () => {
     expect([read.version, read.before, read.history]).toEqual([3, 2, '- then']);
   });
 
-  it('is left out where it has another shape', () => {
+  it('are dropped in an unknown format', () => {
     expect(readMemory(undefined)).toBeNull();
     expect(readMemory({ id: 7, path: 'MEMORY.md' })).toBeNull();
     const read = readMemory({ id: 'n', path: 'x', done: [null, { op: 'erase' }, change], refused: [null] })!;
@@ -46,14 +46,14 @@ describe('what was remembered by itself', () => {
   });
 });
 
-describe('a note that is told again', () => {
+describe('a repeated note', () => {
   const note = (id: unknown, message: string): Note => ({ kind: 'memory', message, data: { id } });
   const messages = (notes: Note[]) =>
     notes
       .reduce((run, one, index) => addNote(run, `k${index}`, one), newRun('r'))
       .parts.map(part => part.kind === 'note' && part.note.message);
 
-  it('takes the place of the earlier one with the same id, and of no other', () => {
+  it('replaces the earlier one with the same id, and no other', () => {
     expect(messages([note('a', '1'), note('b', '2'), note('a', '3')])).toEqual(['3', '2']);
     expect(messages([note(undefined, '1'), note(undefined, '2')])).toEqual(['1', '2']);
   });

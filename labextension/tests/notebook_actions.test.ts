@@ -75,7 +75,7 @@ describe('notebook.apply', () => {
     ['move', move('b')],
     ['delete', { kind: 'delete', cellId: 'b', baseHash: null }],
     ['change of the type', { kind: 'restore', cell: markdown, baseHash: null }]
-  ])('refuses a %s of a cell that runs, which would lose what it puts out', async (_, change) => {
+  ])('rejects a %s of a running cell, which would lose its output', async (_, change) => {
     const lab = new Lab();
     const run = lab.run('b');
     expect(await lab.running()).toEqual(['b']);
@@ -87,7 +87,7 @@ describe('notebook.apply', () => {
     expect(await lab.apply(change)).toBe('done');
   });
 
-  it('changes the text of a cell that runs, and moves those around it', async () => {
+  it('changes the source of a running cell, and moves cells around it', async () => {
     const lab = new Lab();
     lab.run('b');
     const shared = lab.model.cells[1];
@@ -96,7 +96,7 @@ describe('notebook.apply', () => {
     expect(lab.model.cells[2]).toBe(shared); // else JupyterLab would draw it anew
   });
 
-  it('refuses what could not be saved, and shows what a run puts out all the same', async () => {
+  it('rejects unsaveable changes, but still shows outputs of a run', async () => {
     const lab = new Lab();
     lab.file.writable = false;
     const outputs = { kind: 'outputs', cellId: 'a', outputs: [], executionCount: 3 };

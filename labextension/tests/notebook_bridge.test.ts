@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 describe('NotebookBridge', () => {
-  it('tells what is open after each connect, and again only when it changed', async () => {
+  it('reports open notebooks after each connect, and again only when they change', async () => {
     peer.connect();
     bridge.announce();
     expect(peer.askedFor('client.update')).toEqual([
@@ -71,7 +71,7 @@ describe('NotebookBridge', () => {
     ]);
   });
 
-  it('passes a refusal on with its code and data', async () => {
+  it('passes a rejection on with its code and data', async () => {
     actions['notebook.edit'] = async () => {
       throw new ActionError('stale', 'The cell was changed in the meantime.', { source: 'now' });
     };
@@ -86,7 +86,7 @@ describe('NotebookBridge', () => {
     ]);
   });
 
-  it('refuses what it does not know, names of every object among it', async () => {
+  it('rejects unknown actions, including names of object properties', async () => {
     peer.connect();
     ask('1', 'notebook.burn');
     ask('2', 'toString');
@@ -95,7 +95,7 @@ describe('NotebookBridge', () => {
     expect(codes).toEqual(['bad_request', 'bad_request']);
   });
 
-  it('answers a bug in an action as an internal error', async () => {
+  it('reports a bug in an action as an internal error', async () => {
     const silence = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     actions['notebook.run'] = async () => {
       throw new TypeError('boom');
@@ -107,7 +107,7 @@ describe('NotebookBridge', () => {
     silence.mockRestore();
   });
 
-  it('says nothing any more once it is disposed', async () => {
+  it('is silent after disposal', async () => {
     peer.connect();
     bridge.dispose();
     ask('1', 'notebook.read');

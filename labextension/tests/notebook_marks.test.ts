@@ -46,7 +46,7 @@ function asked(): number {
 }
 
 describe('the marks of a notebook', () => {
-  it('are asked for once, however many events come together', async () => {
+  it('are requested once for a burst of events', async () => {
     const marks = new NotebookMarks(peer.client, () => 'f/a.ipynb');
     await settle();
     expect(peer.askedFor('notebook.changes')).toEqual([{ path: 'f/a.ipynb' }]);
@@ -63,7 +63,7 @@ describe('the marks of a notebook', () => {
     expect(asked()).toBe(2);
   });
 
-  it('are asked for again when the turn has ended, and after a reconnect', async () => {
+  it('are requested again when the turn ends, and after a reconnect', async () => {
     const marks = new NotebookMarks(peer.client, () => 'f/a.ipynb');
     await settle();
     peer.emit('session.updated', { sessionKey: 'other', activity: 'idle' });
@@ -79,7 +79,7 @@ describe('the marks of a notebook', () => {
     marks.dispose();
   });
 
-  it('say what a revert left alone until something else happens', async () => {
+  it('name what a revert left alone, until something else happens', async () => {
     const left: NotebookReverted = {
       ...DONE,
       leftAlone: [{ path: 'f/a.ipynb', cellId: 'a', reason: 'changed' }]
@@ -100,7 +100,7 @@ describe('the marks of a notebook', () => {
     marks.dispose();
   });
 
-  it('are kept as they are shown, whatever a turn that goes on does meanwhile', async () => {
+  it('are kept as shown, whatever an active turn does meanwhile', async () => {
     const edited: CellMark = { ...MARK, cellId: 'b', after: { cellType: 'code', source: 'x = 1' } };
     peer.results = {
       'notebook.changes': { marks: [MARK, edited], turns: [] },
@@ -119,7 +119,7 @@ describe('the marks of a notebook', () => {
     marks.dispose();
   });
 
-  it('say why something could not be done', async () => {
+  it('say why an action failed', async () => {
     const marks = new NotebookMarks(peer.client, () => 'f/a.ipynb');
     await settle();
     peer.lose();
@@ -135,7 +135,7 @@ describe('the marks of a notebook', () => {
 });
 
 describe('the turns of a session', () => {
-  it('are undone and put back, with what came of it', async () => {
+  it('are undone and restored, with the result', async () => {
     const turns = new TurnChanges(peer.client);
     turns.follow('s');
     await settle();
@@ -150,7 +150,7 @@ describe('the turns of a session', () => {
     turns.dispose();
   });
 
-  it('stay the same objects while nothing about them changes, and go with their session', async () => {
+  it('stay the same objects while unchanged, and are removed with their session', async () => {
     const turns = new TurnChanges(peer.client);
     turns.follow('s');
     await settle();

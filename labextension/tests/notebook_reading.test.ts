@@ -30,7 +30,7 @@ const stream = (text: string) => ({ output_type: 'stream', name: 'stdout', text 
 const display = (data: PartialJSONObject) => ({ output_type: 'display_data', metadata: {}, data });
 
 describe('readPart', () => {
-  it('gives a large notebook in parts that each fit into a frame, whatever its text is', () => {
+  it('splits a large notebook into parts that fit into a frame, whatever its text', () => {
     const model = notebook(...Array.from({ length: 1200 }, (_, n) => ({ source: `数学 ${n} `.repeat(700) })));
     const parts = readAll(model);
     expect(parts.length).toBeGreaterThan(2);
@@ -57,7 +57,7 @@ describe('readPart', () => {
     expect(() => readPart(model, 0, NONE)).toThrow('Cell 2 (c1) is too large');
   });
 
-  it('gives pictures of those cells alone that were asked for in full', () => {
+  it('includes images only for cells requested in full', () => {
     const picture = display({ 'image/png': 'cG5n', 'text/plain': '<Figure>' });
     const model = notebook({ source: 'a', outputs: [picture] }, { source: 'b', outputs: [picture] });
     const shown = readPart(model, 0, new Set(['c1'])).cells.map(cell => JSON.stringify(cell.outputs));
@@ -66,7 +66,7 @@ describe('readPart', () => {
     expect(shown[1]).toContain('cG5n');
   });
 
-  it('gives of most cells only ids and sizes, where some are asked for', () => {
+  it('includes only ids and sizes of other cells if some are requested', () => {
     const picture = display({ 'image/png': 'cG5n' });
     const model = notebook(
       { source: 'x'.repeat(100_000), outputs: [picture] },
@@ -89,7 +89,7 @@ describe('readPart', () => {
     expect(jsonBytes(part)).toBeLessThan(1_000);
   });
 
-  it('is not kept from some cells by others that no frame can carry', () => {
+  it('returns requested cells despite others that no frame can carry', () => {
     const model = notebook({ source: 'a' }, { source: 'é'.repeat(3_000_000) });
     const part = readPart(model, 0, NONE, { only: new Set(['c0']), last: 0 });
     expect(part.cells.map(cell => cell.source)).toEqual(['a']);
@@ -98,7 +98,7 @@ describe('readPart', () => {
     );
   });
 
-  it('gives some cells in parts, too, each cell named once', () => {
+  it('splits requested cells too, naming each cell once', () => {
     const model = notebook(...Array.from({ length: 60 }, (_, n) => ({ source: `${n} `.repeat(100_000) })));
     const wanted = { only: new Set(model.cells.slice(10, 50).map(cell => cell.getId())), last: 0 };
     const parts = [readPart(model, 0, NONE, wanted)];
@@ -113,7 +113,7 @@ describe('readPart', () => {
     expect(parts.flatMap(part => part.cells.map(cell => cell.id))).toEqual([...wanted.only]);
   });
 
-  it('says of cells in full whether they are', () => {
+  it('says whether requested cells are complete', () => {
     const large = display({ 'image/png': 'A'.repeat(FULL_LIMITS.dataChars + 1) });
     const model = notebook(
       { source: 'a', outputs: [stream('x'.repeat(100_000))] },
@@ -126,12 +126,12 @@ describe('readPart', () => {
 });
 
 describe('limitOutputs', () => {
-  it('keeps a traceback a list, as nbformat has it', () => {
+  it('keeps a traceback a list, as nbformat requires', () => {
     const error = { output_type: 'error', ename: 'E', evalue: 'e', traceback: ['one', 'two'] };
     expect(limitOutputs([error], READ_LIMITS)[0].traceback).toEqual(['one\ntwo']);
   });
 
-  it('leaves out what a program drew and is too large, whole, and keeps what is small', () => {
+  it('drops too large rich outputs completely, and keeps small ones', () => {
     const plot = display({
       'application/vnd.plot+json': { points: Array(500_000).fill(1.5) },
       'text/plain': 'Plot'
@@ -141,7 +141,7 @@ describe('limitOutputs', () => {
     expect(limitOutputs([small], READ_LIMITS)).toEqual([small]);
   });
 
-  it('cuts no character in two', () => {
+  it('splits no character', () => {
     const [cut] = limitOutputs([stream('x' + '😀'.repeat(20_000))], READ_LIMITS);
     expect(/\p{Surrogate}/u.test(cut.text as string)).toBe(false);
     expect(wellFormed('half \ud83d pair')).toBe('half \ufffd pair');

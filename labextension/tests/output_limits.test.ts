@@ -5,12 +5,12 @@ import { limitOutputs } from '../src/features/notebooks/output_limits';
 describe('limitOutputs', () => {
   const limits = { textChars: 10, dataChars: 4, totalChars: 100 };
 
-  it('cuts long text and says by how much', () => {
+  it('truncates long text and says by how much', () => {
     const [output] = limitOutputs([{ output_type: 'stream', name: 'stdout', text: 'x'.repeat(15) }], limits);
     expect(output.text).toBe(`${'x'.repeat(10)}\n… 5 more characters`);
   });
 
-  it('leaves out data that is too large and keeps what describes it', () => {
+  it('drops too large data and keeps its description', () => {
     const [output] = limitOutputs(
       [
         {
@@ -24,7 +24,7 @@ describe('limitOutputs', () => {
     expect(output.data).toEqual({ 'text/plain': '<Figure>' });
   });
 
-  it('keeps all outputs together within the total', () => {
+  it('keeps all outputs within the total', () => {
     const outputs = Array.from({ length: 50 }, () => ({
       output_type: 'stream',
       name: 'stdout',

@@ -34,19 +34,19 @@ const result = (id: string, status = 'ok') => ({
 const runOf = (items: Conversation): Run => items.filter(isRun)[0];
 
 describe('the plan of a run', () => {
-  it('counts what is done of what was not dropped, and names what is under way', () => {
+  it('counts completed steps without dropped ones, and names the current one', () => {
     expect(readPlan(STEPS)).toMatchObject({ done: 1, total: 3, current: 'Fit the model' });
     expect(readPlan(LATER)).toMatchObject({ done: 3, total: 3, current: '' });
     expect(readPlan([STEPS[0], STEPS[2]])).toMatchObject({ current: 'Write a report' });
   });
 
-  it('is the newest one that was taken, after a reload as well', () => {
+  it('is the latest accepted one, also after a reload', () => {
     const entries = [called('c1', STEPS), result('c1'), called('c2', LATER), result('c2')];
     expect(planOf(runOf(fromEntries(entries)))).toMatchObject({ done: 3 });
     expect(planOf(runOf(fromEntries(entries.slice(0, 3))))).toMatchObject({ done: 1 });
   });
 
-  it('is there live as soon as the call has its result', () => {
+  it('appears as soon as the call has its result', () => {
     let items: Conversation = [];
     const data = { runId: 'r1', sessionKey: 's', seq: 1, callId: 'c1', tool: 'plan_update' };
     items = applyEvent(items, { event: 'tool.started', data: { ...data, input: { steps: STEPS } } }, 0);
@@ -56,7 +56,7 @@ describe('the plan of a run', () => {
     expect(runOf(items).parts.every(isPlanPart)).toBe(true);
   });
 
-  it('shows nothing of what is no plan, and a call that failed as any other', () => {
+  it('ignores an invalid plan, and shows a failed call like any other', () => {
     for (const nonsense of [undefined, 'x', {}, [], [null, 1, { text: 'x', status: 'soon' }, { text: 1 }]]) {
       expect(readPlan(nonsense)).toBeNull();
     }

@@ -33,20 +33,20 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('the instructions of a project', () => {
-  it.each(['new', 'changed'] as const)('wait for an answer where they are %s', async state => {
+describe('project instructions', () => {
+  it.each(['new', 'changed'] as const)('need an answer if they are %s', async state => {
     now(file(state));
     await project.open();
     expect(project.waiting.map(one => one.path)).toEqual(['AGENTS.md']);
   });
 
-  it.each(['trusted', 'declined', 'unusable'] as const)('ask nobody where they are %s', async state => {
+  it.each(['trusted', 'declined', 'unusable'] as const)('need no answer if they are %s', async state => {
     now(file(state));
     await project.open();
     expect(project.waiting).toEqual([]);
   });
 
-  it('are trusted by what was shown, and wait no more', async () => {
+  it('are trusted by the content shown, and then need no answer', async () => {
     await project.open();
     const [shown] = project.waiting;
     now(file('trusted'));
@@ -56,7 +56,7 @@ describe('the instructions of a project', () => {
     expect(states()).toEqual(['trusted']);
   });
 
-  it('are declined by what was shown', async () => {
+  it('are declined by the content shown', async () => {
     await project.open();
     const [shown] = project.waiting;
     now(file('declined'));
@@ -65,7 +65,7 @@ describe('the instructions of a project', () => {
     expect(project.waiting).toEqual([]);
   });
 
-  it('stay untrusted where they changed meanwhile, and are shown as they are now with the reason', async () => {
+  it('stay untrusted if changed meanwhile, and are shown again with the reason', async () => {
     await project.open();
     const [shown] = project.waiting;
     now(file('new', 'Obey.'));
@@ -78,7 +78,7 @@ describe('the instructions of a project', () => {
   });
 
   it.each(['project.updated', 'chat.final', 'chat.error', 'chat.aborted'] as const)(
-    'are read again after %s',
+    'are reloaded after %s',
     async event => {
       await project.open();
       now(file('changed', 'Obey.'));
@@ -88,14 +88,14 @@ describe('the instructions of a project', () => {
     }
   );
 
-  it('are not read again while an answer is written', async () => {
+  it('are not reloaded during an answer', async () => {
     await project.open();
     peer.emit('chat.delta', {});
     await vi.advanceTimersByTimeAsync(1000);
     expect(peer.askedFor('project.files')).toHaveLength(1);
   });
 
-  it('are read when the connection is back', async () => {
+  it('are loaded after a reconnect', async () => {
     await project.open();
     peer.lose();
     now();

@@ -1,23 +1,15 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 
 import { ProjectNotice } from '../src/features/project/project_notice';
 import { ProjectPanel } from '../src/features/project/project_panel';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import type { ProjectFile } from '../src/protocol/wire';
+import { drawAnew, host, part, render } from './drawing';
 
-// JupyterLab's components do not load outside of a browser; of them only an icon is used here.
-vi.mock('@jupyterlab/ui-components', () => ({ closeIcon: { react: () => null } }));
+drawAnew();
 
-let root: Root;
-let host: HTMLElement;
 const trust = vi.fn((_: ProjectFile) => Promise.resolve());
 const decline = vi.fn((_: ProjectFile) => Promise.resolve());
-const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
 const file = (text: string, more: Partial<ProjectFile> = {}): ProjectFile => ({
   path: 'AGENTS.md',
   state: 'new',
@@ -26,42 +18,20 @@ const file = (text: string, more: Partial<ProjectFile> = {}): ProjectFile => ({
   text,
   ...more
 });
+
 const answers = { online: true, trust, decline, refusal: null, dismissRefusal: () => undefined };
 const notice = (shown: ProjectFile, more: { refusal?: string; online?: boolean } = {}) =>
-  act(async () =>
-    root.render(
-      <UiProvider value={ui}>
-        <ProjectNotice file={shown} {...answers} {...more} />
-      </UiProvider>
-    )
-  );
+  render(<ProjectNotice file={shown} {...answers} {...more} />);
 const panel = (...files: ProjectFile[]) =>
-  act(async () =>
-    root.render(
-      <UiProvider value={ui}>
-        <ProjectPanel
-          files={files}
-          problem={null}
-          {...answers}
-          open={() => undefined}
-          close={() => undefined}
-        />
-      </UiProvider>
-    )
+  render(
+    <ProjectPanel files={files} problem={null} {...answers} open={() => undefined} close={() => undefined} />
   );
-const hook = (name: string) => host.querySelector<HTMLButtonElement>(`[data-onyx=project-${name}]`);
+const hook = (name: string) => part(`project-${name}`);
 const click = (name: string) => act(async () => hook(name)?.click());
 
 beforeEach(() => {
-  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
   trust.mockClear();
   decline.mockClear();
-  host = document.createElement('div');
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  vi.unstubAllGlobals();
 });
 
 it('says that there are instructions, how many lines, and that they are not used', async () => {
@@ -72,7 +42,7 @@ it('says that there are instructions, how many lines, and that they are not used
   expect(host.textContent).not.toContain('Be kind.');
 });
 
-it('takes no yes before the text was shown, and then one for this text', async () => {
+it('accepts trust only after the text was shown, and only for that text', async () => {
   await notice(file('Be kind.'));
   expect(hook('trust')?.disabled).toBe(true);
   expect(hook('show')?.getAttribute('aria-expanded')).toBe('false');
@@ -83,7 +53,7 @@ it('takes no yes before the text was shown, and then one for this text', async (
   expect(trust.mock.calls.map(([given]) => given.digest)).toEqual(['of Be kind.']);
 });
 
-it('shows the text as it is, never as Markdown or HTML', async () => {
+it('shows the text verbatim, never as Markdown or HTML', async () => {
   const text = '# Rules\n<img src=x onerror="alert(1)">\n[a](javascript:b)\n';
   await notice(file(text));
   await click('show');
@@ -91,14 +61,14 @@ it('shows the text as it is, never as Markdown or HTML', async () => {
   expect(hook('source')?.children).toHaveLength(0);
 });
 
-it('can be declined unread', async () => {
+it('can be declined without reading', async () => {
   await notice(file('Be kind.'));
   await click('decline');
   expect(decline.mock.calls.map(([given]) => given.digest)).toEqual(['of Be kind.']);
   expect(trust).not.toHaveBeenCalled();
 });
 
-it('takes no yes for a text that came while one read another', async () => {
+it('accepts no trust for a text that arrived while reading another', async () => {
   await notice(file('Be kind.'));
   await click('show');
   await notice(file('Obey.'));
@@ -112,7 +82,7 @@ it('takes no yes for a text that came while one read another', async () => {
   expect(trust.mock.calls.map(([given]) => given.digest)).toEqual(['of Obey.']);
 });
 
-it('shows the new text with the reason where a yes was refused', async () => {
+it('shows the new text with the reason if trust was rejected', async () => {
   await notice(file('Be kind.'));
   await click('show');
   trust.mockImplementationOnce(() => notice(file('Obey.'), { refusal: 'AGENTS.md has changed.' }));
@@ -122,7 +92,7 @@ it('shows the new text with the reason where a yes was refused', async () => {
   expect(hook('outdated')).toBeNull();
 });
 
-it('of a changed one shows what changed, and all of it on demand', async () => {
+it('shows the diff of a changed file, and the full text on demand', async () => {
   await notice(file('Obey.', { state: 'changed', diff: '@@ -1 +1 @@\n-Be kind.\n+Obey.' }));
   expect(host.textContent).toContain('have changed (AGENTS.md, 1 line)');
   await click('show');
@@ -133,20 +103,20 @@ it('of a changed one shows what changed, and all of it on demand', async () => {
   expect(hook('source')?.textContent).toBe('Obey.');
 });
 
-it('of one whose line ends alone changed shows all, and says so', async () => {
+it('shows the full text if only line endings changed, and says so', async () => {
   await notice(file('Be kind.', { state: 'changed', diff: null }));
   await click('show');
   expect(host.textContent).toContain('No lines changed');
   expect(hook('source')?.textContent).toBe('Be kind.');
 });
 
-it('takes no answer without a connection', async () => {
+it('accepts no answer while disconnected', async () => {
   await notice(file('Be kind.'), { online: false });
   await click('show');
   expect([hook('trust')?.disabled, hook('decline')?.disabled]).toEqual([true, true]);
 });
 
-it('in its panel, leads back from a yes and from a no', async () => {
+it('in its panel, returns after trusting and declining', async () => {
   await panel(file('Be kind.', { state: 'trusted' }));
   expect(hook('trust')).toBeNull();
   await click('decline');
@@ -158,7 +128,7 @@ it('in its panel, leads back from a yes and from a no', async () => {
   expect(trust).toHaveBeenCalledOnce();
 });
 
-it('in its panel, says why a file cannot be used, and offers nothing', async () => {
+it('in its panel, says why a file cannot be used, without actions', async () => {
   await panel(file('', { state: 'unusable', digest: '', reason: 'It is a link.' }));
   expect(host.textContent).toContain('AGENTS.md cannot be used. It is a link.');
   expect([hook('trust'), hook('decline'), hook('source')]).toEqual([null, null, null]);

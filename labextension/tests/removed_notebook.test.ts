@@ -21,18 +21,18 @@ function notebook(...sources: string[]): YNotebook {
 describe('holdsOnly', () => {
   const known = { c0: cellHash('made'), c1: cellHash('') };
 
-  it('knows a notebook that holds what was taken away, or less', () => {
+  it('accepts a notebook that has what was removed, or less', () => {
     expect(holdsOnly(notebook('made', ''), known, 'idle')).toBe(true);
     expect(holdsOnly(notebook('made'), known, 'idle')).toBe(true);
   });
 
-  it('keeps a notebook in which somebody typed, added a cell, or of which nothing is known', () => {
+  it('keeps a notebook that was edited, extended, or is unknown', () => {
     expect(holdsOnly(notebook('made, and mine', ''), known, 'idle')).toBe(false);
     expect(holdsOnly(notebook('made', '', 'mine'), known, 'idle')).toBe(false);
     expect(holdsOnly(notebook('made'), undefined, 'idle')).toBe(false);
   });
 
-  it('keeps a notebook in which something is being computed, and lets one go that has no kernel', () => {
+  it('keeps a notebook that is running something, and accepts one without a kernel', () => {
     expect(holdsOnly(notebook('made', ''), known, 'busy')).toBe(false);
     expect(holdsOnly(notebook('made', ''), known, undefined)).toBe(true);
   });
@@ -41,7 +41,7 @@ describe('holdsOnly', () => {
 describe('hasOwnKernel', () => {
   const session = (id: string, kernel: string) => ({ id, kernel: { id: kernel, name: 'python3' } });
 
-  it('tells a kernel that another notebook or a console has, too', () => {
+  it('recognizes a kernel shared with another notebook or a console', () => {
     const own = session('s1', 'k1');
     expect(hasOwnKernel(own, [own, session('s2', 'k2')])).toBe(true);
     expect(hasOwnKernel(own, [own, session('s2', 'k1')])).toBe(false);

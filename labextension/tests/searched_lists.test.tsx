@@ -1,41 +1,22 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
 import type { ComponentProps } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { MemoryList } from '../src/features/memory/memory_list';
 import { SessionListView } from '../src/features/sessions/session_list_view';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
-import type { MemoryFilter } from '../src/features/memory/memory_search';
+import type { MemoryFilter, MemorySearch } from '../src/features/memory/memory_search';
+import type { SessionList } from '../src/features/sessions/session_list';
 import type { MemoryPassage, SessionInfo } from '../src/protocol/wire';
+import { drawAnew, host, part, render } from './drawing';
 
-let root: Root;
-let host: HTMLElement;
-const draw = (element: JSX.Element) =>
-  act(async () => {
-    const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
-    root.render(<UiProvider value={ui}>{element}</UiProvider>);
-  });
-const hook = (name: string) => host.querySelector<HTMLElement>(`[data-onyx=${name}]`);
+drawAnew();
+
 const press = (name: string, key: string, isComposing = false) => {
   const event = new KeyboardEvent('keydown', { key, isComposing, bubbles: true });
-  return act(async () => void hook(name)!.dispatchEvent(event));
+  return act(async () => void part(name)!.dispatchEvent(event));
 };
 
-beforeEach(() => {
-  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
-});
-
-describe('the search of memory', () => {
+describe('the memory search list', () => {
   const passage = (path: string, values: Partial<MemoryPassage> = {}): MemoryPassage => ({
     ...{ path, startLine: 1, endLine: 2, heading: '', score: 0.5, snippet: 'x' },
     ...values
@@ -43,20 +24,23 @@ describe('the search of memory', () => {
   const narrow = vi.fn();
   const opened = vi.fn<(passage: MemoryPassage) => void>();
   const talked = vi.fn<(session: SessionInfo) => void>();
-  const list = (values: Partial<ComponentProps<typeof MemoryList>>) =>
-    draw(
+  const list = (values: Partial<MemorySearch>, props: Partial<ComponentProps<typeof MemoryList>> = {}) => {
+    const search = {
+      ...{ query: 'fiscal year', searched: 'fiscal year', failed: null, results: null, conversations: [] },
+      ...{ note: null, problem: null, type: vi.fn(), filter: { where: 'all', lastDays: null }, narrow },
+      ...values
+    } as unknown as MemorySearch;
+    return render(
       <MemoryList
-        {...{ files: [], status: null, place: null, note: null, searchProblem: null, type: vi.fn() }}
-        {...{ query: 'fiscal year', searched: 'fiscal year', failed: null, results: null, conversations: [] }}
-        {...{ filter: { where: 'all', lastDays: null }, narrow }}
-        {...{ openFile: vi.fn(), openPassage: opened, openConversation: talked }}
-        {...values}
+        {...{ files: { files: [], status: null }, search, place: null }}
+        {...{ openFile: vi.fn(), openPassage: opened, openConversation: talked, ...props }}
       />
     );
+  };
 
   beforeEach(() => opened.mockClear());
 
-  it('opens with Enter the best of what was typed, and never what a former query found', async () => {
+  it('opens the best match on Enter, never one of an earlier query', async () => {
     await list({ searched: 'fisc', results: [passage('old.md')] });
     await press('memory-search', 'Enter');
     expect(opened).not.toHaveBeenCalled();
@@ -68,36 +52,36 @@ describe('the search of memory', () => {
     expect(opened).toHaveBeenLastCalledWith(passage('newer.md'));
   });
 
-  it('has the conversations below, in which something was said that nobody noted', async () => {
+  it('shows matching conversations below the results', async () => {
     const match = { entryId: 'e', role: 'user' as const, at: '', snippet: 'Our fiscal year starts in April' };
     const session = { sessionKey: 's', title: 'Budget', updatedAt: '', match } as SessionInfo;
     await list({ results: [], conversations: [session] });
-    expect(hook('memory-results')!.textContent).toContain('Nothing was noted.');
-    const row = hook('memory-conversation')!;
+    expect(part('memory-results')!.textContent).toContain('Nothing was noted.');
+    const row = part('memory-conversation')!;
     expect(row.textContent).toBe('BudgetYou: Our fiscal year starts in April');
     expect([...row.querySelectorAll('mark')].map(mark => mark.textContent)).toEqual(['fiscal', 'year']);
-    hook('memory-search')!.focus();
+    part('memory-search')!.focus();
     await press('memory-search', 'ArrowDown');
     expect(document.activeElement).toBe(row);
     await act(async () => row.click());
     expect(talked).toHaveBeenCalledWith(session);
     const named = { ...session, match: null, lastMessagePreview: 'From April, as every year' };
     await list({ results: [], conversations: [named] });
-    expect(hook('memory-conversation')!.textContent).toBe('BudgetFrom April, as every year');
-    await list({ results: [], conversations: [session], openConversation: null });
-    expect([hook('memory-conversation'), hook('memory-results')!.textContent]).toEqual([
+    expect(part('memory-conversation')!.textContent).toBe('BudgetFrom April, as every year');
+    await list({ results: [], conversations: [session] }, { openConversation: null });
+    expect([part('memory-conversation'), part('memory-results')!.textContent]).toEqual([
       null,
       'Nothing found.'
     ]);
   });
 
-  it('is narrowed while there is something to search for', async () => {
+  it('can be filtered while there is a query', async () => {
     await list({ query: '' });
-    expect(hook('memory-filter')).toBeNull();
+    expect(part('memory-filter')).toBeNull();
     await list({});
     const choose = (name: string, value: string) =>
       act(async () => {
-        const select = hook(name) as HTMLSelectElement;
+        const select = part(name) as HTMLSelectElement;
         select.value = value;
         select.dispatchEvent(new Event('change', { bubbles: true }));
       });
@@ -107,14 +91,14 @@ describe('the search of memory', () => {
     expect(narrow.mock.calls).toEqual([[{ where: 'facts' }], [{ lastDays: 30 }], [{ lastDays: null }]]);
   });
 
-  it('says what a span of days leaves out, and has none for facts', async () => {
+  it('says what a date filter excludes, and has none for facts', async () => {
     const told = async (filter: MemoryFilter) => {
       await list({ filter });
-      const { disabled, title } = hook('memory-since') as HTMLSelectElement;
+      const { disabled, title } = part('memory-since') as HTMLSelectElement;
       return [
         disabled,
         title.includes('Date filters don’t apply to facts'),
-        hook('memory-undated')?.textContent
+        part('memory-undated')?.textContent
       ];
     };
     expect(await told({ where: 'all', lastDays: null })).toEqual([false, false, undefined]);
@@ -128,39 +112,39 @@ describe('the search of memory', () => {
     expect(await told({ where: 'facts', lastDays: null })).toEqual([true, true, undefined]);
   });
 
-  it('has the room of the documents for what was found', async () => {
+  it('uses the documents’ space for results', async () => {
     const documents = <p data-onyx="documents">Papers</p>;
-    await list({ query: ' ', documents });
-    expect(hook('documents')).not.toBeNull();
-    await list({ results: [], documents });
-    expect(hook('documents')).toBeNull();
+    await list({ query: ' ' }, { documents });
+    expect(part('documents')).not.toBeNull();
+    await list({ results: [] }, { documents });
+    expect(part('documents')).toBeNull();
   });
 
-  it('opens nothing when a person turns to another place before the answer', async () => {
+  it('opens nothing if the user moves on before the answer', async () => {
     await list({ searched: 'fisc', results: [passage('old.md')] });
-    hook('memory-search')!.focus();
+    part('memory-search')!.focus();
     await press('memory-search', 'Enter');
-    await act(async () => hook('memory-search')!.blur());
+    await act(async () => part('memory-search')!.blur());
     await list({ results: [passage('new.md')] });
     expect(opened).not.toHaveBeenCalled();
   });
 
-  it('opens nothing after it has failed', async () => {
+  it('opens nothing after a failure', async () => {
     await list({ searched: null });
     await press('memory-search', 'Enter');
-    await list({ searched: null, failed: 'fiscal year', searchProblem: 'Away.' });
+    await list({ searched: null, failed: 'fiscal year', problem: 'Away.' });
     await list({ results: [passage('new.md')] });
     expect(opened).not.toHaveBeenCalled();
   });
 
-  it('waits for the answer to other words where former ones have failed', async () => {
-    await list({ searched: null, failed: 'fisc', searchProblem: 'Away.' });
+  it('waits for the answer to a new query after a failed one', async () => {
+    await list({ searched: null, failed: 'fisc', problem: 'Away.' });
     await press('memory-search', 'Enter');
     await list({ results: [passage('new.md')] });
     expect(opened).toHaveBeenCalledOnce();
   });
 
-  it('takes no key that ends the composition of a character', async () => {
+  it('ignores the key that ends an IME composition', async () => {
     const type = vi.fn();
     await list({ results: [passage('a.md')], type });
     await press('memory-search', 'Enter', true);
@@ -170,14 +154,15 @@ describe('the search of memory', () => {
     expect(type).toHaveBeenCalledExactlyOnceWith('');
   });
 
-  it('has a row for each passage of one long line, of which one is looked at', async () => {
+  it('has a row for each passage of one long line, one of them selected', async () => {
     const long = [passage('a.md'), passage('a.md', { endLine: 1 }), passage('a.md', { endLine: 1 })];
     const warned = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-    await list({ results: long, place: { path: 'a.md', agentId: null, lines: [1, 2] } });
+    const place = { path: 'a.md', agentId: null, lines: [1, 2] as const };
+    await list({ results: long }, { place });
     await list({ results: long.slice(1) });
     expect(warned).not.toHaveBeenCalled();
     warned.mockRestore();
-    await list({ results: long, place: { path: 'a.md', agentId: null, lines: [1, 2] } });
+    await list({ results: long }, { place });
     const rows = [...host.querySelectorAll('[data-onyx=memory-result]')];
     expect(rows.map(row => row.getAttribute('aria-current'))).toEqual(['true', 'false', 'false']);
   });
@@ -188,57 +173,53 @@ describe('the list of sessions', () => {
   const [open, close] = [vi.fn(), vi.fn()];
   const session = { sessionKey: 's', title: 'Birds', updatedAt: '' } as SessionInfo;
   beforeEach(() => [open, close].forEach(one => one.mockReset()));
-  const list = (values: Partial<ComponentProps<typeof SessionListView>>) =>
-    draw(
-      <SessionListView
-        {...{ sessions: [], total: 0, isLoading: false, note: null, isWhole: true, problem: null }}
-        {...{ current: null, searched: '', failed: null, open, close }}
-        {...values}
-        search={search}
-      />
-    );
+  const list = (values: Partial<SessionList>) => {
+    const nothing = { sessions: [], total: 0, isLoading: false, note: null, isWhole: true, problem: null };
+    const found = { ...nothing, query: '', failed: null, ...values } as unknown as SessionList;
+    return render(<SessionListView {...{ list: found, current: null, open, close, search }} />);
+  };
   const type = (query: string) =>
     act(async () => {
-      const field = hook('session-search') as HTMLInputElement;
+      const field = part('session-search') as HTMLInputElement;
       Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')!.set!.call(field, query);
       field.dispatchEvent(new Event('input', { bubbles: true }));
     });
-  const said = () => hook('session-note')?.textContent;
+  const said = () => part('session-note')?.textContent;
 
-  it('says that there was no time, and not that there is nothing, and searches again when asked to', async () => {
+  it('says that time ran out instead of that nothing was found, and can search again', async () => {
     await list({});
     expect(said()).toBe('No sessions yet');
     await type('nest');
-    await list({ searched: 'nest' });
+    await list({ query: 'nest' });
     expect(said()).toBe('Nothing found.');
-    expect(hook('session-search-again')).toBeNull();
-    await list({ searched: 'nest', isWhole: false, note: 'There was no time.' });
+    expect(part('session-search-again')).toBeNull();
+    await list({ query: 'nest', isWhole: false, note: 'There was no time.' });
     expect(said()).toBe('Nothing found so far.There was no time.Search again');
-    expect(hook('session-note')!.getAttribute('role')).toBe('status');
-    await act(async () => hook('session-search-again')!.click());
+    expect(part('session-note')!.getAttribute('role')).toBe('status');
+    await act(async () => part('session-search-again')!.click());
     expect(search).toHaveBeenLastCalledWith('nest');
   });
 
-  it('says beside what was found that words alone were searched', async () => {
-    await list({ sessions: [session], total: 1, searched: 'nest', note: 'Only keywords were searched.' });
+  it('says that only words were searched', async () => {
+    await list({ sessions: [session], total: 1, query: 'nest', note: 'Only keywords were searched.' });
     expect(said()).toBe('Only keywords were searched.');
   });
 
-  it('opens with Enter what comes, and nothing more once the search has failed', async () => {
+  it('opens results on Enter as they arrive, and nothing after a failure', async () => {
     await list({});
     await type('nest');
     await press('session-search', 'Enter');
-    await list({ sessions: [session], searched: 'nest' });
+    await list({ sessions: [session], query: 'nest' });
     expect(open).toHaveBeenCalledExactlyOnceWith(session);
     await type('nests');
     await press('session-search', 'Enter');
-    await list({ sessions: [session], searched: 'nest', failed: 'nests', problem: 'Away.' });
-    await list({ sessions: [session], searched: 'nests' });
+    await list({ sessions: [session], query: 'nest', failed: 'nests', problem: 'Away.' });
+    await list({ sessions: [session], query: 'nests' });
     expect(open).toHaveBeenCalledOnce();
   });
 
-  it('takes no key that ends the composition of a character', async () => {
-    await list({ sessions: [session], searched: '' });
+  it('ignores the key that ends an IME composition', async () => {
+    await list({ sessions: [session], query: '' });
     await press('session-search', 'Enter', true);
     await press('session-search', 'Escape', true);
     expect([open.mock.calls, close.mock.calls]).toEqual([[], []]);

@@ -95,8 +95,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a run', () => {
-  it('is made on the server by the first message only, and shows that it works at once', async () => {
+describe('a skill run', () => {
+  it('is created on the server by the first message, and shows activity immediately', async () => {
     await begin(null);
     expect(peer.askedFor('sessions.create')).toHaveLength(0);
     session.send('hello');
@@ -106,7 +106,7 @@ describe('a run', () => {
     expect(runs()).toMatchObject([{ runId: 'r1', status: 'running', parts: [] }]);
   });
 
-  it('puts deltas together and tells of them once a frame', async () => {
+  it('batches deltas per frame', async () => {
     await begin('s');
     peer.emit('chat.started', run('r1'));
     await settle();
@@ -121,7 +121,7 @@ describe('a run', () => {
     expect(texts(runs()[0])).toEqual(['x'.repeat(200)]);
   });
 
-  it('tells of thoughts once a frame, too, in their place before the answer', async () => {
+  it('batches thoughts per frame, in their place before the answer', async () => {
     await begin('s');
     peer.emit('chat.started', run('r1'));
     let changes = 0;
@@ -140,7 +140,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('keeps text and calls in the order in which they came', async () => {
+  it('keeps text and calls in order of arrival', async () => {
     await begin('s');
     peer.emit('chat.started', run('r1'));
     delta('r1', 'before');
@@ -156,7 +156,7 @@ describe('a run', () => {
     expect(runs()[0]).toMatchObject({ status: 'final', usage: { inputTokens: 3, outputTokens: 2 } });
   });
 
-  it('shows a call that never began with what it would have done, as skipped', async () => {
+  it('shows a call that never started as skipped, with its label', async () => {
     await begin('s');
     peer.emit('chat.started', run('r1'));
     const skipped = {
@@ -170,7 +170,7 @@ describe('a run', () => {
     expect(calls(runs()[0])).toMatchObject([{ status: 'skipped', input: { command: 'ls' } }]);
   });
 
-  it('shows the final text when no delta brought it, and not twice when one did', async () => {
+  it('shows a final text without deltas, and never twice', async () => {
     await begin('s');
     const usage = { inputTokens: 1, outputTokens: 1 };
     peer.emit('chat.started', run('r1'));
@@ -196,7 +196,7 @@ describe('a run', () => {
     });
   });
 
-  it('ends its open calls when it is stopped', async () => {
+  it('ends its open calls when stopped', async () => {
     await begin('s');
     peer.emit('chat.started', run('r1'));
     peer.emit('tool.started', { ...run('r1'), callId: 'c1', tool: 'exec', input: {} });
@@ -208,7 +208,7 @@ describe('a run', () => {
 });
 
 describe('an approval', () => {
-  it('waits, and runs once it is approved', async () => {
+  it('waits, and runs once approved', async () => {
     await begin('s');
     peer.emit('chat.started', run('r1'));
     peer.emit('exec.approval_request', { ...approval(), seq: ++seq });
@@ -224,7 +224,7 @@ describe('an approval', () => {
     expect(calls(runs()[0])[0].status).toBe('running');
   });
 
-  it('shows a denied call as denied with its reason, and never as failed', async () => {
+  it('shows a denied call as denied with its reason, never as failed', async () => {
     await begin('s');
     peer.emit('chat.started', run('r1'));
     peer.emit('exec.approval_request', { ...approval(), seq: ++seq });
@@ -234,7 +234,7 @@ describe('an approval', () => {
     expect(calls(runs()[0])[0]).toMatchObject({ status: 'denied', decision: { reason: 'use seaborn' } });
   });
 
-  it('is there again after a reload, also when the server was restarted in between', async () => {
+  it('is restored after a reload, even after a server restart', async () => {
     const asked = entry('assistant', 'I will look.', {
       tool_calls: [{ id: 'c1', name: 'exec', arguments: { command: 'ls' } }],
       meta: { runId: 'r1' }
@@ -249,7 +249,7 @@ describe('an approval', () => {
   });
 });
 
-describe('reading a session', () => {
+describe('loading a session', () => {
   const history = [
     entry('user', 'plot', { meta: { runId: 'r1' } }),
     entry('assistant', 'I run it.', {
@@ -264,7 +264,7 @@ describe('reading a session', () => {
     entry('system', '', { meta: { kind: 'run_end', runId: 'r1', outcome: 'final' } })
   ];
 
-  it('shows the conversation as it was', async () => {
+  it('shows the conversation unchanged', async () => {
     stored(history);
     await begin('s');
     expect(said().map(message => message.text)).toEqual(['plot']);
@@ -273,7 +273,7 @@ describe('reading a session', () => {
     expect(texts(runs()[0])).toEqual(['I run it.', 'It failed.']);
   });
 
-  it('takes a run that is going from its events and not a second time from the transcript', async () => {
+  it('takes an active run from its events only, not also from the transcript', async () => {
     const going = [
       entry('user', 'more', { meta: { runId: 'r2' } }),
       entry('assistant', 'Half', { meta: { runId: 'r2' } })
@@ -295,7 +295,7 @@ describe('reading a session', () => {
     expect(texts(runs()[1])).toEqual(['Half of it, and the rest']);
   });
 
-  it('says of a run that nobody finishes any more that it was interrupted', async () => {
+  it('shows an abandoned run as interrupted', async () => {
     stored([
       entry('user', 'hello', { meta: { runId: 'r9' } }),
       entry('assistant', 'He', { meta: { runId: 'r9' } })
@@ -304,7 +304,7 @@ describe('reading a session', () => {
     expect(runs()[0].status).toBe('interrupted');
   });
 
-  it('says why it cannot be read, and reads it when asked again', async () => {
+  it('says why it cannot be loaded, and retries on demand', async () => {
     peer.results['sessions.get'] = new Refusal(-32602, 'There is no session s.');
     await begin('s');
     expect(session.phase).toBe('failed');
@@ -316,13 +316,13 @@ describe('reading a session', () => {
     expect(session.items).toHaveLength(2);
   });
 
-  it('is told apart where the server does not have it any more', async () => {
+  it('distinguishes a deleted session', async () => {
     peer.results['sessions.get'] = new Refusal(-32000, 'There is no session s.', { code: 'not_found' });
     await begin('s');
     expect(session.isGone).toBe(true);
   });
 
-  it('is read again when text comes for a run that it does not know', async () => {
+  it('is repeated when an unknown run sends text', async () => {
     await begin('s');
     peer.emit('tool.progress', {
       ...run('other'),
@@ -340,7 +340,7 @@ describe('reading a session', () => {
 });
 
 describe('messages', () => {
-  it('wait without a connection and go in order, once, when it is back', async () => {
+  it('wait while disconnected and are sent once, in order, after a reconnect', async () => {
     await begin('s');
     peer.lose();
     session.send('one');
@@ -353,7 +353,7 @@ describe('messages', () => {
     expect(said().map(message => message.delivery)).toEqual(['sent', 'sent']);
   });
 
-  it('are not sent twice when only the answer got lost', async () => {
+  it('are not sent twice if only the answer was lost', async () => {
     await begin('s');
     peer.results['chat.send'] = undefined;
     session.send('one');
@@ -365,7 +365,7 @@ describe('messages', () => {
     expect(said()).toMatchObject([{ delivery: 'sent', runId: 'r1' }]);
   });
 
-  it('are sent again when the server never got them', async () => {
+  it('are sent again if the server never received them', async () => {
     await begin('s');
     peer.results['chat.send'] = undefined;
     session.send('one');
@@ -377,7 +377,7 @@ describe('messages', () => {
     expect(said()).toMatchObject([{ delivery: 'sent', runId: 'r1' }]);
   });
 
-  it('say why the server refused them, and can be sent again', async () => {
+  it('show the server’s rejection, and can be resent', async () => {
     await begin('s');
     peer.results['chat.send'] = new Refusal(-32000, 'There is no model x.');
     session.send('one');
@@ -389,7 +389,7 @@ describe('messages', () => {
     expect(said()).toMatchObject([{ delivery: 'sent', runId: 'r1' }]);
   });
 
-  it('sent during a run stand behind it, and their own run behind them', async () => {
+  it('sent during a run follow it, and are followed by their own run', async () => {
     await begin('s');
     peer.emit('chat.started', run('r0'));
     await settle();
@@ -401,7 +401,7 @@ describe('messages', () => {
     expect(session.items.map(item => (isRun(item) ? item.runId : item.text))).toEqual(['r0', 'next', 'r1']);
   });
 
-  it('stand in front of their own run, also when several wait', async () => {
+  it('precede their own run, also when several are queued', async () => {
     await begin('s');
     peer.emit('chat.started', run('r0'));
     await settle();
@@ -418,7 +418,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('that have not left yet stay when the session is read again', async () => {
+  it('that have not been sent stay when the session is reloaded', async () => {
     await begin('s');
     peer.results['chat.send'] = new Refusal(-32000, 'No.');
     session.send('one');
@@ -427,7 +427,7 @@ describe('messages', () => {
     expect(said().map(message => message.text)).toEqual(['one']);
   });
 
-  it('of another tab are shown above the run that they started', async () => {
+  it('from another tab are shown above their run', async () => {
     await begin('s');
     peer.results['chat.history'] = { messages: [entry('user', 'from there', { meta: { runId: 'r7' } })] };
     peer.emit('chat.started', run('r7'));
@@ -435,7 +435,7 @@ describe('messages', () => {
     expect(session.items.map(item => (isRun(item) ? item.runId : item.text))).toEqual(['from there', 'r7']);
   });
 
-  it('are said again with their own words when a run is tried again', async () => {
+  it('are sent again with their own text when a run is retried', async () => {
     await begin('s');
     session.send('plot it');
     await settle();
@@ -459,7 +459,7 @@ describe('questions and notes', () => {
     sessionKey: 's'
   };
 
-  it('wait for the person until somebody answers, here or elsewhere', async () => {
+  it('wait until someone answers, here or elsewhere', async () => {
     await begin('s');
     peer.emit('chat.started', run('r1'));
     const input = { question: 'Which month?' };
@@ -481,7 +481,7 @@ describe('questions and notes', () => {
     expect(calls(runs()[0])).toMatchObject([{ status: 'ok', questionOutcome: 'answered', output: 'March' }]);
   });
 
-  it('are there again after a reload, the open one once', async () => {
+  it('are restored after a reload, the open one once', async () => {
     stored(
       [
         entry('user', 'Go', { meta: { runId: 'r1' } }),
@@ -502,13 +502,13 @@ describe('questions and notes', () => {
     expect(runs()[0].parts.map(part => part.kind)).toEqual(['tool', 'note']);
   });
 
-  it('of which one is declined, the server hears null', async () => {
+  it('send null to the server when declined', async () => {
     await begin('s');
     await session.answer('q1', null);
     expect(peer.askedFor('questions.answer')).toEqual([{ questionId: 'q1', answer: null }]);
   });
 
-  it('a note stands where it came, and text goes on below it', async () => {
+  it('a note keeps its place, and text continues below it', async () => {
     await begin('s');
     peer.emit('chat.started', run('r1'));
     delta('r1', 'one');
@@ -523,7 +523,7 @@ describe('questions and notes', () => {
   });
 });
 
-it('a message that another session sent says so, and one of the person does not', async () => {
+it('a message from another session is labelled, and the user’s own is not', async () => {
   stored([
     entry('user', 'Mine', { meta: { runId: 'r1' } }),
     entry('user', 'Its own', {

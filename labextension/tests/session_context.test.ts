@@ -32,15 +32,15 @@ beforeEach(async () => {
   });
 });
 
-describe('what goes along with a message', () => {
-  it('is shown with its text and tokens as soon as the server has read it', async () => {
+describe('context attached to a message', () => {
+  it('is shown with its text and tokens once the server has read it', async () => {
     session.send('Explain', [CELL]);
     expect(said()[0].context).toEqual([CELL]);
     await settle();
     expect(said()[0].context).toEqual([READ]);
   });
 
-  it('is asked for anew when a question is asked again, but for what was selected', async () => {
+  it('is resolved again when a question is retried, except for selections', async () => {
     peer.results['chat.send'] = { runId: 'r1', context: [READ, { ...SELECTED, tokens: 3 }] };
     session.send('Explain', [CELL, SELECTED]);
     await settle();
@@ -53,7 +53,7 @@ describe('what goes along with a message', () => {
     expect(JSON.stringify(sent()[1])).not.toContain('6 * 7');
   });
 
-  it('is known from the event of a message that joins, in every tab', async () => {
+  it('is known from the event of a joining message, in every tab', async () => {
     session.send('Start');
     await settle();
     const told = { runId: 'r1', sessionKey: 's', seq: 1, messageId: 'm1', text: 'And this', context: [READ] };
@@ -61,7 +61,7 @@ describe('what goes along with a message', () => {
     expect(said().at(-1)).toMatchObject({ text: 'And this', context: [READ] });
   });
 
-  it('is found in the transcript where the answer got lost', async () => {
+  it('is found in the transcript if the answer was lost', async () => {
     peer.results['chat.send'] = undefined;
     session.send('Explain', [CELL]);
     await settle();

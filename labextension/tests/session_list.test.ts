@@ -6,7 +6,7 @@ import { Peer, Refusal } from './peer';
 const peer = new Peer();
 afterEach(() => peer.client.dispose());
 
-it('says which search has failed, until one has not, and keeps what was found before', async () => {
+it('names the failed search until one succeeds, and keeps earlier results', async () => {
   const list = new SessionList(peer.client);
   peer.results['sessions.list'] = { sessions: [{ sessionKey: 's' }], total: 1 };
   peer.connect();

@@ -21,7 +21,7 @@ function cells(...pairs: Array<[id: string, source: string]>): CellNow[] {
   return pairs.map(([id, source]) => ({ id, source, cellType: 'code' }));
 }
 
-describe('marks as a notebook shows them', () => {
+describe('review marks in a notebook', () => {
   const edited = mark('a', ['edited', 'ran'], { before: text('x = 1'), after: text('x = 2') });
 
   it('count the lines that differ now', () => {
@@ -32,20 +32,20 @@ describe('marks as a notebook shows them', () => {
     expect(changedLines('same', 'same')).toBe(0);
   });
 
-  it('say when the person typed since, and then offer no revert', () => {
+  it('report later typing by the user, and then offer no revert', () => {
     const [shown] = shownMarks([edited], cells(['a', 'x = 2  # mine']));
     expect(shown.isYours).toBe(true);
     expect(formatMark(shown, '', trans)).toEqual(['1 line changed', 'changed by you since']);
     expect(lockedReason(shown, trans)).toContain('You changed this cell');
   });
 
-  it('say nothing about what is as before, gone, or there again', () => {
+  it('are silent about unchanged, deleted, or restored cells', () => {
     const added = mark('new', ['added'], { after: text('n') });
     const deleted = mark('b', ['deleted'], { before: text('b'), above: ['a'] });
     expect(shownMarks([edited, added, deleted], cells(['a', 'x = 1'], ['b', 'b']))).toEqual([]);
   });
 
-  it('stand in the order of the notebook, removed cells where they stood', () => {
+  it('follow the order of the notebook, removed cells at their former position', () => {
     const marks = [
       mark('c', ['deleted'], { above: ['b', 'a'] }),
       mark('new', ['added'], { after: text('n') }),
@@ -63,7 +63,7 @@ describe('marks as a notebook shows them', () => {
     ]);
   });
 
-  it('tell a moved cell from where, also when it was edited too', () => {
+  it('show where a cell was moved from, also if it was edited too', () => {
     const moved = mark('m', ['moved'], { above: ['a'] });
     const both = mark('n', ['edited', 'moved'], { above: [], before: text('1'), after: text('2') });
     const [first, second] = shownMarks([moved, both], cells(['a', ''], ['m', ''], ['n', '2']));
@@ -71,13 +71,13 @@ describe('marks as a notebook shows them', () => {
     expect(formatMark(second, 'the start', trans)).toEqual(['1 line changed', 'moved from the start']);
   });
 
-  it('cannot be reverted while the turn goes on', () => {
+  it('cannot be reverted while the turn is active', () => {
     const [shown] = shownMarks([{ ...edited, working: true }], cells(['a', 'x = 2']));
     expect(lockedReason(shown, trans)).toContain('still working');
   });
 });
 
-describe('words about turns and reverts', () => {
+describe('labels of turns and reverts', () => {
   const turn: TurnInfo = {
     runId: 'r',
     cells: 0,
@@ -89,13 +89,13 @@ describe('words about turns and reverts', () => {
     undone: false
   };
 
-  it('count what was changed, else what was made, else what ran', () => {
+  it('count changed notebooks, else created ones, else executed ones', () => {
     expect(formatTurn({ ...turn, cells: 3, ran: 1 }, trans)).toBe('3 cells changed');
     expect(formatTurn({ ...turn, created: ['f/new.ipynb'] }, trans)).toBe('new.ipynb made');
     expect(formatTurn({ ...turn, ran: 1 }, trans)).toBe('1 cell run');
   });
 
-  it('name each reason once, and a notebook by its own error', () => {
+  it('give each reason once, and a notebook’s own error', () => {
     const outcome: NotebookReverted = {
       cells: 0,
       paths: [],

@@ -1,33 +1,25 @@
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { SidebarPanels } from '../src/features/chat/sidebar_panels';
 import { ToolResults } from '../src/features/chat/tool_results';
 import { helloPlugin } from './hello/plugin';
 import { Peer } from './peer';
+import { drawAnew, host, render } from './drawing';
+
+drawAnew();
 
 let panels: SidebarPanels;
 let peer: Peer;
-let host: HTMLElement;
-let root: Root;
 
 beforeEach(() => {
-  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
   panels = new SidebarPanels();
   peer = new Peer();
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
 });
-afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
-  peer.client.dispose();
-});
+afterEach(() => peer.client.dispose());
 
-describe('panels that features add to the sidebar', () => {
-  it('come with one line, speak with the server, and lead back', async () => {
+describe('panels added by features', () => {
+  it('are added with one line, access the server, and lead back', async () => {
     const labels: string[] = [];
     panels.added.connect((_, panel) => labels.push(panel.label));
     peer.results = { 'hello.greet': { text: 'Hello, Ada!' } };
@@ -35,7 +27,7 @@ describe('panels that features add to the sidebar', () => {
     void helloPlugin.activate({} as never, { client: peer.client }, { panels, results: new ToolResults() });
     expect(labels).toEqual(['Hello']);
     const close = vi.fn();
-    await act(async () => root.render(panels.get('hello')!.render(close)));
+    await render(panels.get('hello')!.render(close));
     const [greet, leave] = host.querySelectorAll('button');
     await act(async () => greet.click());
     await vi.waitFor(() => expect(host.textContent).toContain('Hello, Ada!'));
@@ -44,7 +36,7 @@ describe('panels that features add to the sidebar', () => {
     expect(close).toHaveBeenCalledOnce();
   });
 
-  it('are one of each id, and go when they are disposed of', () => {
+  it('have unique ids, and are removed on disposal', () => {
     const changed = vi.fn();
     panels.changed.connect(changed);
     const panel = { id: 'a', label: 'A', render: () => <p /> };

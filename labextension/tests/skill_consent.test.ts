@@ -28,7 +28,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('shows and answers what the server has, whatever the output says of it', async () => {
+it('shows and answers the server’s state, whatever the output says', async () => {
   consent.update({ ...ASKED, name: 'forged', hash: 'forged', kernelId: 'k1', text: 'print("harmless")' });
   expect([consent.question, consent.end]).toEqual([null, null]);
   await settle();
@@ -38,14 +38,14 @@ it('shows and answers what the server has, whatever the output says of it', asyn
   expect(asked('skills.answer')).toEqual([{ questionId: 'q1', hash: 'h1' }]);
 });
 
-it('a no goes to the server', async () => {
+it('a denial is sent to the server', async () => {
   consent.update(ASKED);
   await settle();
   await consent.refuse();
   expect(asked('skills.answer')).toEqual([{ questionId: 'q1' }]);
 });
 
-it('one that the server does not know is over, and answers nothing', async () => {
+it('a question unknown to the server is over and takes no answer', async () => {
   peer.results['skills.question'] = OVER;
   consent.update(ASKED);
   await settle();
@@ -55,7 +55,7 @@ it('one that the server does not know is over, and answers nothing', async () =>
   expect(asked('skills.answer')).toEqual([]);
 });
 
-it('an output without a question asks the server nothing', async () => {
+it('an output without a question sends nothing', async () => {
   for (const data of [null, 'x', {}, { questionId: 5 }, { name: 'fresh', kernelId: 'k1' }]) {
     consent.update(data);
     await settle();
@@ -64,7 +64,7 @@ it('an output without a question asks the server nothing', async () => {
   expect(peer.socket.asked).toEqual([]);
 });
 
-it('folds when the server tells that it is over, and opens no more', async () => {
+it('collapses when the server says it is over, and does not reopen', async () => {
   consent.update(ASKED);
   await settle();
   peer.emit('skills.question_closed', { questionId: 'another', outcome: 'declined' });
@@ -80,7 +80,7 @@ it('folds when the server tells that it is over, and opens no more', async () =>
   expect(asked('skills.answer')).toEqual([]);
 });
 
-it('an answer that was on its way when it ended counts no more', async () => {
+it('ignores an answer in flight when it ended', async () => {
   peer.results['skills.question'] = (_: never, socket: { frame: (value: unknown) => void }) => {
     socket.frame({ event: 'skills.question_closed', data: { questionId: 'q1', outcome: 'declined' } });
     return open('h1');
@@ -90,7 +90,7 @@ it('an answer that was on its way when it ended counts no more', async () => {
   expect(consent.end?.outcome).toBe('declined');
 });
 
-it('asks again when the skill changed and when the connection is back', async () => {
+it('asks again when the skill changes and after a reconnect', async () => {
   consent.update(ASKED);
   await settle();
   peer.results['skills.question'] = open('h2');
@@ -105,7 +105,7 @@ it('asks again when the skill changed and when the connection is back', async ()
   expect(consent.end?.outcome).toBe('gone');
 });
 
-it('a refused answer is said, and what it was about is read again', async () => {
+it('shows a rejected answer, and reloads the question', async () => {
   consent.update(ASKED);
   await settle();
   peer.results['skills.answer'] = new Refusal(-32000, 'The disk is full.');
@@ -120,7 +120,7 @@ it('a refused answer is said, and what it was about is read again', async () => 
   expect([consent.end?.outcome, consent.problem]).toEqual(['gone', null]);
 });
 
-it('where it cannot be read that is said, and what was shown stays', async () => {
+it('says why it cannot be loaded, and keeps what was shown', async () => {
   peer.results['skills.question'] = new Refusal(-32000, 'The disk is gone.');
   consent.update(ASKED);
   await settle();
@@ -135,7 +135,7 @@ it('where it cannot be read that is said, and what was shown stays', async () =>
   expect([consent.problem, text()]).toEqual(['The disk is gone.', 'print("h1")']);
 });
 
-it('another question in the same output takes the place of the one before', async () => {
+it('another question in the same output replaces it', async () => {
   consent.update(ASKED);
   await settle();
   peer.emit('skills.question_closed', { questionId: 'q1', outcome: 'gone' });

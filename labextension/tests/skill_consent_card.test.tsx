@@ -1,46 +1,25 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import { SkillConsentCard } from '../src/features/skills/skill_consent_card';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import type { OpenQuestion } from '../src/features/skills/skill_consent';
+import { drawAnew, host, render } from './drawing';
+
+drawAnew();
 
 const QUESTION = {
   expiresAt: '2026-01-02T03:04:05.000Z',
   detail: { skill: { id: 'home:count', name: 'count', description: 'Counts.', hash: 'h1' }, text: 'print(1)' }
 } as OpenQuestion;
 const NOTHING = { question: null, end: null, online: true, problem: null };
-let root: Root;
-let host: HTMLElement;
 const trust = vi.fn((_: string) => Promise.resolve());
 const refuse = vi.fn(() => Promise.resolve());
 const draw = (props: Partial<Parameters<typeof SkillConsentCard>[0]>) => {
-  const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
-  return act(async () =>
-    root.render(
-      <UiProvider value={ui}>
-        <SkillConsentCard {...NOTHING} {...props} trust={trust} refuse={refuse} />
-      </UiProvider>
-    )
-  );
+  return render(<SkillConsentCard {...NOTHING} {...props} trust={trust} refuse={refuse} />);
 };
 const buttons = () => [...host.querySelectorAll('button')];
 
-beforeEach(() => {
-  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
-  host = document.createElement('div');
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  vi.unstubAllGlobals();
-});
-
-it('reads first, and says nothing else until the text is there', async () => {
+it('loads first, and shows nothing else until the text arrives', async () => {
   await draw({});
   expect([host.textContent, buttons()]).toEqual(['Reading…', []]);
   await draw({ problem: 'The disk is gone.' });
@@ -54,7 +33,7 @@ it('reads first, and says nothing else until the text is there', async () => {
   expect(trust.mock.calls).toEqual([['h1']]);
 });
 
-it('takes no answer while the connection is away', async () => {
+it('accepts no answer while disconnected', async () => {
   await draw({ question: QUESTION, online: false });
   expect(buttons().map(button => button.disabled)).toEqual([true, true]);
   expect(host.textContent).toContain('when the connection is back');
@@ -66,13 +45,13 @@ it.each([
   ['expired', 'count No one answered in time, so it was not run.'],
   ['gone', 'count This question is no longer open. Run the cell again to be asked again.'],
   ['unusable', 'count It cannot be run. There is no pandas.']
-] as const)('folds to one line when it is over: %s', async (outcome, words) => {
+] as const)('collapses to one line when it is over: %s', async (outcome, words) => {
   await draw({ question: QUESTION });
   await draw({ question: QUESTION, end: { outcome, reason: 'There is no pandas.' } });
   expect([host.textContent, buttons()]).toEqual([words, []]);
 });
 
-it('needs no name for one that nobody knows', async () => {
+it('needs no name for an unknown question', async () => {
   await draw({ end: { outcome: 'gone' } });
   expect(host.textContent?.trim()).toBe(
     'This question is no longer open. Run the cell again to be asked again.'

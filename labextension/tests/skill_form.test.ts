@@ -17,8 +17,8 @@ const read = (one: SkillField, filled: Filled) => {
   return errors.x ?? ('x' in values ? { value: values.x } : 'left out');
 };
 
-describe('a form made from a parameters cell', () => {
-  it('shows each default as one would write it', () => {
+describe('a form for a parameters cell', () => {
+  it('shows each default as one would type it', () => {
     const fields = [
       field({ name: 'path', type: 'path', required: true }),
       field({ name: 'rows', type: 'integer', hasDefault: true, default: 2000000 }),
@@ -42,7 +42,7 @@ describe('a form made from a parameters cell', () => {
     });
   });
 
-  it('takes numbers as Python writes them, and says what is none', () => {
+  it('parses numbers as Python does, and reports invalid ones', () => {
     expect(read(field({ type: 'integer' }), '1_000')).toEqual({ value: 1000 });
     expect(read(field({ type: 'integer' }), '1.5')).toBe('Enter a whole number.');
     expect(read(field({ type: 'integer' }), '12a')).toBe('Enter a number.');
@@ -54,12 +54,12 @@ describe('a form made from a parameters cell', () => {
     expect(read(field({ type: 'number', hasDefault: true, default: 1 }), '')).toBe('Enter a value.');
   });
 
-  it('runs nothing with the mark of a secret that was taken out of a former run', () => {
+  it('rejects the redaction mark of an earlier run', () => {
     const filled = 'postgres://ada:[redacted:url-password]@db/prod';
     expect(read(field({ type: 'string' }), filled)).toContain('Enter the value again');
   });
 
-  it('asks for what is needed, and leaves to the cell what only the cell can give', () => {
+  it('requires missing values, and leaves computed ones to the cell', () => {
     expect(read(field({ type: 'path', required: true }), ' ')).toBe('Required.');
     expect(read(field({ type: 'string', required: true }), '')).toBe('Required.');
     expect(read(field({ type: 'string', defaultText: 'os.getcwd()' }), '')).toBe('left out');
@@ -67,7 +67,7 @@ describe('a form made from a parameters cell', () => {
     expect(read(field({ type: 'string', hasDefault: true, default: 'a' }), ' b ')).toEqual({ value: ' b ' });
   });
 
-  it('reads lists with and without JSON, and objects', () => {
+  it('parses lists with and without JSON, and objects', () => {
     const list = field({ type: 'array', itemType: 'string', hasDefault: true, default: [] });
     expect(read(list, 'a, b ,')).toEqual({ value: ['a', 'b'] });
     expect(read(list, '["a, b"]')).toEqual({ value: ['a, b'] });
@@ -80,7 +80,7 @@ describe('a form made from a parameters cell', () => {
     expect(read(field({ type: 'any' }), '{"a":')).toMatch(/^This isn’t valid JSON/);
   });
 
-  it('offers the choices, and none where there may be none', () => {
+  it('offers the choices, and an empty one if allowed', () => {
     const choice = field({
       type: 'choice',
       choices: ['a', 2],
@@ -99,7 +99,7 @@ describe('a form made from a parameters cell', () => {
     });
   });
 
-  it('can be filled as a former run was', () => {
+  it('can be filled in from an earlier run', () => {
     const fields = [
       field({ name: 'path', type: 'path', required: true }),
       field({ name: 'key', type: 'array', itemType: 'string', hasDefault: true, default: [] })

@@ -53,7 +53,7 @@ afterEach(() => {
 });
 
 describe('the skills', () => {
-  it('are read when they are looked at, and again when they change, and no more when nobody looks', async () => {
+  it('are loaded when shown, reloaded when they change, and not when hidden', async () => {
     const skills = new Skills(peer.client);
     peer.emit('skills.updated', {});
     await settle();
@@ -71,7 +71,7 @@ describe('the skills', () => {
     expect(peer.askedFor('skills.list')).toHaveLength(2);
   });
 
-  it('show the detail of the one that was chosen last, however late an answer comes', async () => {
+  it('show details of the latest selection, however late an answer comes', async () => {
     const skills = new Skills(peer.client);
     await skills.open();
     skills.select('home:count');
@@ -82,7 +82,7 @@ describe('the skills', () => {
     expect([skills.selected, skills.detail]).toEqual([null, null]);
   });
 
-  it('are trusted in the version that was shown, and say so when it is another by now', async () => {
+  it('are trusted in the version shown, and report a changed one', async () => {
     const skills = new Skills(peer.client);
     await skills.open();
     skills.select('home:count');
@@ -99,7 +99,7 @@ describe('the skills', () => {
     expect(skills.refusal).toBeNull();
   });
 
-  it('show the newest text where an answer to an older reading comes later', async () => {
+  it('show the newest text even if an older answer arrives later', async () => {
     const skills = new Skills(peer.client);
     await skills.open();
     skills.select('home:count');
@@ -124,7 +124,7 @@ describe('the skills', () => {
     expect([skills.detail?.text, skills.selected?.hash]).toEqual(['text newer', 'newer']);
   });
 
-  it('are all listed where the text of one cannot be read, which says why', async () => {
+  it('are all listed if one text cannot be read, which says why', async () => {
     const skills = new Skills(peer.client);
     await skills.open();
     peer.results['skills.get'] = new Refusal(-32000, 'It cannot be read.');
@@ -134,7 +134,7 @@ describe('the skills', () => {
     expect([skills.detail, skills.detailProblem]).toEqual([null, 'It cannot be read.']);
   });
 
-  it('keep the list and say why when it cannot be read', async () => {
+  it('keep the list and say why it cannot be reloaded', async () => {
     const skills = new Skills(peer.client);
     await skills.open();
     peer.results['skills.list'] = new Refusal(-32000, 'The disk is gone.');
@@ -143,8 +143,8 @@ describe('the skills', () => {
   });
 });
 
-describe('a run', () => {
-  it('is followed from its start over each cell to its result', async () => {
+describe('a skill run', () => {
+  it('is followed from its start through each cell to its result', async () => {
     const runs = new SkillRuns(peer.client);
     peer.results['skills.runs'] = { runs: [] };
     runs.show('count');
@@ -175,7 +175,7 @@ describe('a run', () => {
     expect(runs.result?.outputs).toHaveLength(1);
   });
 
-  it('of another skill, or of an agent, does not take the place of the one in view', async () => {
+  it('of another skill, or of an agent, does not replace the current one', async () => {
     const runs = new SkillRuns(peer.client);
     peer.results['skills.runs'] = { runs: [run('r1')] };
     peer.results['skills.result'] = { run: run('r1'), outputs: [], text: '' };
@@ -187,7 +187,7 @@ describe('a run', () => {
     expect(runs.current?.runId).toBe('r1');
   });
 
-  it('is stopped by its id, and says when that could not be', async () => {
+  it('is stopped by id, and reports if that fails', async () => {
     const runs = new SkillRuns(peer.client);
     peer.results['skills.runs'] = { runs: [run('r1', { status: 'running' })] };
     runs.show('count');
@@ -203,7 +203,7 @@ describe('a run', () => {
     expect(runs.problem).toBe('There is no such run.');
   });
 
-  it('that cannot start says why, and can be tried again', async () => {
+  it('that cannot start says why, and can be retried', async () => {
     const runs = new SkillRuns(peer.client);
     peer.results['skills.runs'] = { runs: [] };
     runs.show('count');
@@ -223,7 +223,7 @@ describe('saving a notebook as a skill', () => {
     problem: null
   };
 
-  it('begins with what is proposed and saves what a person made of it', async () => {
+  it('starts with the proposal and saves the user’s edits', async () => {
     const draft = new SkillDraft(peer.client);
     peer.results['skills.propose'] = PROPOSED;
     peer.results['skills.save'] = { skill: skill('count-rows') };
@@ -240,7 +240,7 @@ describe('saving a notebook as a skill', () => {
     expect(draft.path).toBeNull();
   });
 
-  it('puts an error where it belongs, keeps what was typed, and lets go of it with the next change', async () => {
+  it('shows an error at its field, keeps the input, and clears it on the next change', async () => {
     const draft = new SkillDraft(peer.client);
     peer.results['skills.propose'] = PROPOSED;
     peer.results['skills.save'] = new Refusal(
@@ -259,7 +259,7 @@ describe('saving a notebook as a skill', () => {
     expect(draft.errors).toEqual({});
   });
 
-  it('says what keeps a notebook from being read', async () => {
+  it('says why a notebook cannot be read', async () => {
     const draft = new SkillDraft(peer.client);
     peer.results['skills.propose'] = new Refusal(-32000, 'There is no such notebook.');
     await draft.begin('gone.ipynb');

@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 describe('SocketClient', () => {
-  it('answers each request with its own result, in whatever order answers come', async () => {
+  it('matches answers to requests in any order', async () => {
     peer.connect();
     const first = peer.client.request('chat.abort', { runId: 'a' });
     const second = peer.client.request('chat.abort', { runId: 'b' });
@@ -26,7 +26,7 @@ describe('SocketClient', () => {
     expect(await second).toEqual({ ok: false });
   });
 
-  it('rejects with the code and the words of the server', async () => {
+  it('rejects with the server’s code and message', async () => {
     peer.results['sessions.get'] = new Refusal(-32602, 'sessionKey: no such session');
     peer.connect();
     const error = await peer.client
@@ -36,7 +36,7 @@ describe('SocketClient', () => {
     expect(error).toMatchObject({ code: -32602, message: 'sessionKey: no such session' });
   });
 
-  it('fails a request at once when there is no connection, and sends nothing later', async () => {
+  it('fails a request immediately without a connection, and sends nothing later', async () => {
     const error = await peer.client.request('agents.list', {}).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConnectionLost);
     expect((error as ConnectionLost).sent).toBe(false);
@@ -44,14 +44,14 @@ describe('SocketClient', () => {
     expect(peer.socket.asked).toEqual([]);
   });
 
-  it('fails what waits when the connection goes, and says that it had been sent', async () => {
+  it('fails pending requests on disconnect, as already sent', async () => {
     peer.connect();
     const waiting = peer.client.request('agents.list', {}).catch((reason: unknown) => reason);
     peer.lose();
     expect(await waiting).toMatchObject({ name: 'ConnectionLost', sent: true });
   });
 
-  it('gives up on a request after its time and ignores the answer that comes too late', async () => {
+  it('times out a request and ignores the late answer', async () => {
     peer.connect();
     const waiting = peer.client.request('agents.list', {}, 1000).catch((reason: unknown) => reason);
     await vi.advanceTimersByTimeAsync(1000);
@@ -59,7 +59,7 @@ describe('SocketClient', () => {
     expect(() => peer.socket.frame({ id: peer.socket.asked[0].id, result: {} })).not.toThrow();
   });
 
-  it('connects again by itself, waiting longer each time and never more than 15 s', async () => {
+  it('reconnects automatically with growing delays up to 15 s', async () => {
     peer.connect();
     peer.lose();
     const waits: number[] = [];
@@ -84,7 +84,7 @@ describe('SocketClient', () => {
     expect(peer.client.state).toBe('offline');
   });
 
-  it('takes frames that it does not know without harm', async () => {
+  it('ignores unknown frames', async () => {
     peer.connect();
     const seen: unknown[] = [];
     peer.client.event.connect((_, frame) => seen.push(frame));
@@ -96,7 +96,7 @@ describe('SocketClient', () => {
     expect(peer.client.state).toBe('open');
   });
 
-  it('notices a dead connection after sleep and opens another one', async () => {
+  it('detects a dead connection after sleep and reconnects', async () => {
     peer.connect();
     const probing = peer.client.probe();
     await vi.advanceTimersByTimeAsync(5000);
@@ -105,7 +105,7 @@ describe('SocketClient', () => {
     expect(peer.sockets[0].isClosed).toBe(true);
   });
 
-  it('never connects again once it is disposed', async () => {
+  it('never reconnects after disposal', async () => {
     peer.connect();
     peer.client.dispose();
     await vi.advanceTimersByTimeAsync(60_000);
@@ -131,7 +131,7 @@ describe('SessionEvents', () => {
     peer.results['health.check'] = () => ({ uptime: (Date.now() - serverSinceMs) / 1000 });
   });
 
-  it('knows the session of a delta from the start of its run', async () => {
+  it('knows the session of a delta from its run’s start', async () => {
     peer.connect();
     await peer.events.follow('s');
     const keys: string[] = [];
@@ -142,7 +142,7 @@ describe('SessionEvents', () => {
     expect(keys).toEqual(['s', 's']);
   });
 
-  it('drops what it has seen already', async () => {
+  it('drops events it has seen', async () => {
     peer.connect();
     await peer.events.follow('s');
     const seen = seqs();
@@ -150,7 +150,7 @@ describe('SessionEvents', () => {
     expect(seen).toEqual([1, 2, 3]);
   });
 
-  it('goes on behind the last event after a lost connection, each event once', async () => {
+  it('resumes after the last event on reconnect, each event once', async () => {
     peer.connect();
     await peer.events.follow('s');
     const seen = seqs();
@@ -169,7 +169,7 @@ describe('SessionEvents', () => {
     expect(broken).toEqual([]);
   });
 
-  it('does not go on from nothing where following failed for want of a connection', async () => {
+  it('does not restart from zero if following failed while disconnected', async () => {
     await expect(peer.events.follow('s')).rejects.toThrow();
     peer.connect();
     await settle();
@@ -178,7 +178,7 @@ describe('SessionEvents', () => {
     expect(peer.askedFor('sessions.subscribe')).toEqual([{ sessionKey: 's' }]);
   });
 
-  it('reads a session again after a restart, also where the new server has counted as far as the old one', async () => {
+  it('reloads a session after a restart, even if the new server has reached the same number', async () => {
     peer.connect();
     await settle();
     await peer.events.follow('s');
@@ -198,7 +198,7 @@ describe('SessionEvents', () => {
     expect(seen).toEqual([2, 1]);
   });
 
-  it('says that a session has to be read again when the server counts anew', async () => {
+  it('requests a reload when the server’s numbering restarts', async () => {
     peer.connect();
     await peer.events.follow('s');
     const broken: string[] = [];
@@ -213,7 +213,7 @@ describe('SessionEvents', () => {
     expect(seen).toEqual([1]);
   });
 
-  it('says so too when the server has forgotten what was missed', async () => {
+  it('requests a reload when the server no longer has the missed events', async () => {
     peer.connect();
     await peer.events.follow('s');
     const broken: string[] = [];

@@ -101,7 +101,7 @@ describe('a message sent during a run', () => {
     await settle();
   };
 
-  it('waits below the run and then stands where it joined, with what follows below it', async () => {
+  it('waits below the run and then moves to where it joined, with later content below', async () => {
     await atWork();
     tool('c1');
     session.send('rather a table');
@@ -121,7 +121,7 @@ describe('a message sent during a run', () => {
     ]);
   });
 
-  it('is one, whether its event or the answer to it comes first', async () => {
+  it('is shown once, whether its event or its answer comes first', async () => {
     await atWork();
     peer.results['chat.send'] = () => {
       steered('m1', 'first the event');
@@ -139,7 +139,7 @@ describe('a message sent during a run', () => {
     expect(shown().slice(1)).toEqual(['run running', '  You: first the event', '  You: first the answer']);
   });
 
-  it('may have joined before the answer to it is there', async () => {
+  it('may have joined before its answer arrives', async () => {
     await atWork();
     peer.results['chat.send'] = () => {
       steered('m1', 'now');
@@ -152,7 +152,7 @@ describe('a message sent during a run', () => {
     expect(shown()).toEqual(['You: plot', 'run final', '  You: now', '  Done.']);
   });
 
-  it('said twice in the same words is there twice', async () => {
+  it('sent twice with the same text is shown twice', async () => {
     await atWork();
     session.send('go on');
     session.send('go on');
@@ -170,7 +170,7 @@ describe('a message sent during a run', () => {
     expect(shown().slice(2)).toEqual(['You: from there (joins)']);
   });
 
-  it('in another tab hides nothing of what the run was asked', async () => {
+  it('in another tab does not hide the run’s own question', async () => {
     await begin();
     peer.emit('chat.started', run('r1'));
     steered('m1', 'from there');
@@ -178,7 +178,7 @@ describe('a message sent during a run', () => {
     expect(shown()).toEqual(['You: plot', 'run running', 'You: from there (joins)']);
   });
 
-  it('for after the answer says so to the server, and has a run of its own', async () => {
+  it('for after the answer is marked so for the server, and has its own run', async () => {
     await atWork();
     peer.results['chat.send'] = { runId: 'r2', delivery: 'followup' };
     session.send('then this', [], undefined, 'followup');
@@ -191,7 +191,7 @@ describe('a message sent during a run', () => {
     expect(shown().slice(1)).toEqual(['run final', '  Done.', 'You: then this', 'run running']);
   });
 
-  it('whose answer got lost is not sent again when an event had told of it', async () => {
+  it('whose answer was lost is not resent if an event reported it', async () => {
     await atWork();
     peer.results['chat.send'] = undefined;
     session.send('once');
@@ -204,7 +204,7 @@ describe('a message sent during a run', () => {
     expect(shown().slice(2)).toEqual(['You: once (joins)']);
   });
 
-  it('whose answer got lost is found in the transcript, and stays one when the session is read again', async () => {
+  it('whose answer was lost is found in the transcript, and stays single on reload', async () => {
     await atWork();
     peer.results['chat.send'] = undefined;
     session.send('once');
@@ -224,7 +224,7 @@ describe('a message sent during a run', () => {
   });
 });
 
-describe('a session that is read again', () => {
+describe('a reloaded session', () => {
   const call = { ...entry('assistant', 'I look.', { runId: 'r1' }) };
   const lines = [
     entry('user', 'plot', { runId: 'r1' }),
@@ -234,7 +234,7 @@ describe('a session that is read again', () => {
     entry('assistant', 'A table.', { runId: 'r1' })
   ];
 
-  it('shows what joined in its place', async () => {
+  it('shows joined messages in place', async () => {
     stored([...lines, entry('system', '', { kind: 'run_end', runId: 'r1', outcome: 'final' })]);
     await begin();
     expect(shown()).toEqual(['You: plot', 'run final', '  I look.', '  You: as a table', '  A table.']);
@@ -243,7 +243,7 @@ describe('a session that is read again', () => {
     );
   });
 
-  it('during the run takes what joined from the events, once', async () => {
+  it('during the run takes joined messages from the events, once', async () => {
     stored(lines, { activity: 'running' });
     peer.results['sessions.subscribe'] = (_: unknown, socket: { frame: (value: unknown) => void }) => {
       const send = (event: string, data: object) => socket.frame({ event, data: { ...run('r1'), ...data } });
@@ -260,13 +260,13 @@ describe('a session that is read again', () => {
     expect(shown()).toEqual(['You: plot', 'run running', '  I look.', '  You: as a table', '  A table.']);
   });
 
-  it('after a Stop keeps below the run what had not joined', async () => {
+  it('after Stop keeps messages that had not joined below the run', async () => {
     stored([...lines.slice(0, 3), entry('system', '', { kind: 'run_end', runId: 'r1', outcome: 'aborted' })]);
     await begin();
     expect(shown()).toEqual(['You: plot', 'run aborted', '  I look.', 'You: as a table (joins)']);
   });
 
-  it('after a restart gives what had not joined a run of its own', async () => {
+  it('after a restart gives messages that had not joined their own run', async () => {
     stored([
       ...lines.slice(0, 3),
       entry('system', '', { kind: 'run_end', runId: 'r1', outcome: 'interrupted' }),
@@ -286,7 +286,7 @@ describe('a session that is read again', () => {
     ]);
   });
 
-  it('tries a failed run again with what had asked for it, not with what joined it', async () => {
+  it('retries a failed run with its original message, not with a joined one', async () => {
     stored([...lines, entry('system', '', { kind: 'run_end', runId: 'r1', outcome: 'error', code: 'x' })]);
     await begin();
     session.retry(session.items.filter(isRun)[0]);

@@ -61,8 +61,8 @@ function meant(context: ContextOf[], steps: Step[], words = 'In cell 2', more: E
 const path = (...given: Parameters<typeof meant>) => meant(...given)?.path ?? null;
 const ids = (...given: Parameters<typeof meant>) => meant(...given)?.cellIds;
 
-describe('the notebook that an answer means', () => {
-  it('is the one that went along, and none where none did', () => {
+describe('the target notebook of an answer', () => {
+  it('is the attached one, and none without one', () => {
     expect(path([FRONT], [])).toBe('a.ipynb');
     expect(path([{ ...FRONT, path: 'RTC:a.ipynb' }], [])).toBe('a.ipynb');
     expect(path([{ type: 'variable', path: 'a.ipynb', name: 'df' }], [])).toBe('a.ipynb');
@@ -71,20 +71,20 @@ describe('the notebook that an answer means', () => {
     expect(path([{ type: 'selection', path: 'a.py', text: 'x' }], [])).toBeNull();
   });
 
-  it('is none where two went along, until one is worked with', () => {
+  it('is undecided if two are attached, until one is used', () => {
     const two = [FRONT, { type: 'cell' as const, path: 'b.ipynb', cellId: 'b3', label: 'cell 3' }];
     expect(path(two, [])).toBeNull();
     expect(path(two, [outline('b.ipynb', 'b1')])).toBe('b.ipynb');
   });
 
-  it('is the one that was worked with last, whatever is in front', () => {
+  it('is the last one used, whatever is current', () => {
     expect(path([FRONT], [outline('b.ipynb', 'b1')])).toBe('b.ipynb');
     expect(path([FRONT], [outline('b.ipynb', 'b1'), 'Seen.', outline('c.ipynb', 'c1')])).toBe('c.ipynb');
     expect(path([], [outline('b.ipynb', 'b1'), insertion('c.ipynb', 'new')])).toBe('c.ipynb');
     expect(path([], [call('kernel_variables', './b.ipynb', { notebook: 'b.ipynb' })])).toBe('b.ipynb');
   });
 
-  it('is none where two were only looked at, and words do not say which', () => {
+  it('is undecided if two were only read and the text does not tell', () => {
     const both = [outline('b.ipynb', 'b1'), outline('sub/c.ipynb', 'c1')];
     expect(path([FRONT], both)).toBeNull();
     expect(path([FRONT], [...both, 'Both seen.', 'Now.'])).toBeNull();
@@ -93,12 +93,12 @@ describe('the notebook that an answer means', () => {
     expect(path([FRONT], both, 'Cell 1 of sub/c.ipynb')).toBe('sub/c.ipynb');
   });
 
-  it('is none where the words name one that is not known', () => {
+  it('is none if the text names an unknown one', () => {
     expect(path([FRONT], [], 'as in cell 5 of last.ipynb')).toBeNull();
     expect(path([FRONT], [], 'as in cell 5 of a.ipynb')).toBe('a.ipynb');
   });
 
-  it('is none that a call did not come to', () => {
+  it('is none that a call did not reach', () => {
     expect(path([], [call('notebook_read', 'b.ipynb', null, {}, 'failed')])).toBeNull();
     expect(path([], [call('notebook_edit_cell', 'b.ipynb', null, {}, 'denied')])).toBeNull();
     expect(path([], [call('notebook_list', 'folder')])).toBeNull();
@@ -108,23 +108,23 @@ describe('the notebook that an answer means', () => {
     expect(path([FRONT], [failed])).toBe('b.ipynb');
   });
 
-  it('is known by its own path where a tool says that', () => {
+  it('is known by its own path if a tool reports it', () => {
     const read = call('notebook_read', '/srv/old.ipynb', { notebook: 'new.ipynb', total: 3 });
     expect(path([], [read])).toBe('new.ipynb');
     expect(path([], [call('notebook_edit_cell', '/srv/old.ipynb')])).toBeNull();
   });
 
-  it('is the one whose cell asked', () => {
+  it('is the one of the asking cell', () => {
     const kernel = { kernelId: 'k', name: 'a.ipynb' };
     expect(path([], [], 'Cell 2', { kernel: { ...kernel, path: 'dir/a.ipynb' } })).toBe('dir/a.ipynb');
     expect(path([], [], 'Cell 2', { kernel })).toBeNull(); // of another server, so it may be any of that name
   });
 });
 
-describe('the cells that a run was told of', () => {
+describe('the cells known to a run', () => {
   const known = outline('a.ipynb', 'a1', 'a2', 'a3');
 
-  it('are those of its outline, of what it read and found, and of what went along', () => {
+  it('are those in its outline, reads and searches, and attached ones', () => {
     expect(ids([FRONT], [])).toEqual([]);
     expect(ids([FRONT], [known])).toEqual(['a1', 'a2', 'a3']);
     const some = [
@@ -151,11 +151,11 @@ describe('the cells that a run was told of', () => {
     expect(ids([], [made, insertion('a.ipynb', 'a3')])).toEqual(['a1', 'a2', 'a3']);
   });
 
-  it('are each notebook’s own', () => {
+  it('are separate for each notebook', () => {
     expect(ids([FRONT], [known, outline('b.ipynb', 'b1')], 'Cell 2 of a.ipynb')?.[1]).toBe('a2');
   });
 
-  it('move along with what the run inserts', () => {
+  it('shift when the run inserts cells', () => {
     const after = insertion('a.ipynb', 'new', { at: 'after', after: 'a1' });
     expect(ids([], [known, after])).toEqual(['a1', 'new', 'a2', 'a3']);
     expect(ids([], [known, insertion('a.ipynb', 'new', { at: 'start' })])?.[0]).toBe('new');
@@ -163,20 +163,20 @@ describe('the cells that a run was told of', () => {
     expect(ids([FRONT], [insertion('a.ipynb', 'new')])).toEqual([]); // how many there are is not known
   });
 
-  it('are forgotten where what the run did may have moved them', () => {
+  it('are dropped when the run may have moved them', () => {
     expect(ids([], [known, insertion('a.ipynb', 'new', { at: 'after', after: 'unseen' })])).toEqual([]);
     expect(ids([], [known, call('notebook_move_cell', 'a.ipynb', { moved: true })])).toEqual([]);
     expect(ids([], [known, call('notebook_delete_cell', 'a.ipynb', { moved: true })])).toEqual([]);
   });
 
-  it('are those of the newest sight', () => {
+  it('are those last seen', () => {
     const again = outline('a.ipynb', 'a1', 'a3');
     expect(ids([], [known, again])).toEqual(['a1', 'a3']);
     const part = call('notebook_outline', 'a.ipynb', { total: 4, cells: [{ number: 4, id: 'a3' }] });
     expect(ids([], [known, part])).toEqual([undefined, undefined, undefined, 'a3']);
   });
 
-  it('are only those that make sense, whatever was written down', () => {
+  it('are limited to valid ones, whatever was stored', () => {
     const odd = { total: -1, cells: [{ number: 'x', id: 'a1' }, null, { number: 2 }], inserted: 7, ran: {} };
     expect(ids([], [call('notebook_outline', 'a.ipynb', odd)])).toEqual([]);
   });

@@ -18,7 +18,7 @@ function linked(
   return [...root.querySelectorAll<HTMLAnchorElement>('[data-onyx=cell-reference]')];
 }
 
-test('a cell that is named leads to its notebook: by its id, or to what stands there by then', () => {
+test('a named cell links to its notebook, by id or else by current position', () => {
   const showCell = vi.fn();
   const links = linked({ path: 'sub/a.ipynb', cellIds: ['a1', 'a2'] }, { showCell });
   expect(links.map(link => [link.textContent, link.title])).toEqual([
@@ -34,7 +34,7 @@ test('a cell that is named leads to its notebook: by its id, or to what stands t
   ]);
 });
 
-test('a cell of nobody knows which notebook is no link, nor where a page shows none', () => {
+test('a cell without a known notebook is no link, nor on a page without notebooks', () => {
   expect(linked(null)).toEqual([]);
   expect(linked({ path: 'a.ipynb', cellIds: [] }, {})).toEqual([]);
 });

@@ -25,8 +25,8 @@ const shown = (items: Conversation) =>
         : part.kind
   );
 
-describe('thoughts as they come', () => {
-  it('are one part before the answer, with the time that they took', () => {
+describe('streaming thoughts', () => {
+  it('are one part before the answer, with their duration', () => {
     let items = think(run(), { text: 'I ' });
     items = think(items, { text: 'add.' });
     expect(shown(items)).toEqual(['(I add.) …']);
@@ -43,18 +43,18 @@ describe('thoughts as they come', () => {
     expect(shown(items)).toEqual(['(I look.) 1', 'tool', '(Good.) 2']);
   });
 
-  it('go on behind a note', () => {
+  it('continue after a note', () => {
     const items = think(note(think(run(), { text: 'I add' })), { text: '\n\nI count.', seconds: 2 });
     expect(shown(items)).toEqual(['(I add\n\nI count.) 2', 'note']);
   });
 
-  it('of which nothing was ever shown leave no trace', () => {
+  it('without visible text leave no trace', () => {
     const begun = think(run(), {});
     expect(shown(begun)).toEqual(['() …']);
     expect(shown(say(think(begun, { seconds: 2 }), 'It is 4.'))).toEqual(['It is 4.']);
   });
 
-  it('that were taken for an answer leave it', () => {
+  it('are removed from an answer if reclassified', () => {
     let items = think(say(run(), 'I add.\n'), { text: 'I add.\n', wasSaid: true });
     items = say(think(items, { text: '', seconds: 5 }), 'It is 4.');
     expect(shown(items)).toEqual(['(I add.) 5', 'It is 4.']);
@@ -73,11 +73,11 @@ describe('thoughts in a transcript', () => {
     meta: { runId: 'r1', thought }
   });
 
-  it('stand before the answer', () => {
+  it('come before the answer', () => {
     expect(shown(fromEntries([entry({ text: 'I add.', seconds: 8 })]))).toEqual(['(I add.) 8', 'It is 4.']);
   });
 
-  it('of a run that is replayed come with its events alone', () => {
+  it('of a replayed run come from its events only', () => {
     expect(fromEntries([entry({ text: 'I add.', seconds: 8 })], new Set(['r1']))).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe('thoughts in a transcript', () => {
     expect(shown(fromEntries([entry(thought)]))).toEqual(['It is 4.']);
   });
 
-  it('without a time that can be read have none', () => {
+  it('without a valid duration have none', () => {
     expect(shown(fromEntries([entry({ text: 'I add.', seconds: 'x' })]))[0]).toBe('(I add.) …');
   });
 
@@ -94,7 +94,7 @@ describe('thoughts in a transcript', () => {
   });
 });
 
-it('seconds are whole, and at least one', () => {
+it('seconds are integers, and at least one', () => {
   expect([0, 0.4, 8.4, 59.6, 65].map(formatSeconds)).toEqual(['1 s', '1 s', '8 s', '1 min 0 s', '1 min 5 s']);
   expect(formatDuration(119_700)).toBe('2 min 0 s');
 });

@@ -19,8 +19,8 @@ function call(status: ToolCall['status'], more: Partial<ToolCall> = {}): ToolCal
 const failed = (kind: FailureInfo['kind'], reason = '') => call('failed', { failure: { kind, reason } });
 const verb = (of: ToolCall) => toolLine(of, trans).verb;
 
-describe('a call as a line', () => {
-  it('says what it does while it goes on, and what it did afterwards', () => {
+describe('the label of a call', () => {
+  it('says what it does while running, and what it did afterwards', () => {
     expect(toolLine(call('running'), trans)).toEqual({
       verb: 'Run a cell of',
       object: 'a.ipynb',
@@ -30,7 +30,7 @@ describe('a call as a line', () => {
     expect(verb(call('ok'))).toBe('Ran a cell of');
   });
 
-  it('reads as not done where it was not possible, and gives the reason', () => {
+  it('reads as not done if it failed, with the reason', () => {
     for (const kind of ['denied', 'invalid', 'not_found', 'unavailable'] as const) {
       expect(verb(failed(kind))).toBe('Run a cell of');
     }
@@ -38,20 +38,20 @@ describe('a call as a line', () => {
     expect(failureOf(failed('unavailable', 'The kernel waits.'))).toBe('The kernel waits.');
   });
 
-  it('reads as done where what it ran failed, took too long or was stopped', () => {
+  it('reads as done if what it ran failed, timed out or was stopped', () => {
     for (const kind of ['failed', 'timed_out', 'aborted'] as const) {
       expect(verb(failed(kind))).toBe('Ran a cell of');
     }
     expect(verb(call('failed'))).toBe('Ran a cell of'); // of an older server, which says nothing
   });
 
-  it('counts', () => {
+  it('pluralizes', () => {
     const label = (count: number): LabelInfo => ({ ...RUN_CELL, action: 'delete_cells', count });
     expect(verb(call('ok', { label: label(1) }))).toBe('Deleted a cell of');
     expect(verb(call('running', { label: label(3) }))).toBe('Delete 3 cells of');
   });
 
-  it('sets code in the code font, and an address without its protocol', () => {
+  it('shows code in the code font, and an address without its protocol', () => {
     const line = (label: LabelInfo) => toolLine(call('ok', { label }), trans);
     const ran = line({ action: 'run_command', object: 'ls -la', objectKind: 'code' });
     expect(ran).toEqual({ verb: 'Ran', object: 'ls -la', isCode: true });
@@ -64,7 +64,7 @@ describe('a call as a line', () => {
     expect(line({ action: 'list_folder', object: '/', objectKind: 'path' }).object).toBe('/');
   });
 
-  it('of a tool without a label, or with one that is not known here, is its name', () => {
+  it('of a tool without a label, or with an unknown one, is its name', () => {
     const unknown = {
       ...newToolCall('c', 'acme_look_up', { limit: 3, query: 'x\ny' }),
       status: 'ok' as const
@@ -76,7 +76,7 @@ describe('a call as a line', () => {
     );
   });
 
-  it('is taken from the words that the server has, too', () => {
+  it('is taken from the server’s words, too', () => {
     expect(phrasesOf('insert_and_run_cell', 1, trans)).toEqual([
       'Insert and run a cell in',
       'Inserted and ran a cell in'
@@ -85,11 +85,11 @@ describe('a call as a line', () => {
   });
 });
 
-describe('where a call leads to', () => {
+describe('the link of a call', () => {
   const links = (...all: NonNullable<LabelInfo['links']>) =>
     call('ok', { label: { ...RUN_CELL, links: all } });
 
-  it('is the cell, the file and the memory that its label names', () => {
+  it('leads to the cell, file or memory named in its label', () => {
     const both = links({ kind: 'cell', path: 'a.ipynb', cellId: 'c1' }, { kind: 'file', path: 'a.ipynb' });
     expect(cellOf(both)).toEqual({ path: 'a.ipynb', cellId: 'c1' });
     expect(fileOf(both)).toBe('a.ipynb');
@@ -102,7 +102,7 @@ describe('where a call leads to', () => {
     expect(memoryOf(fact)).toEqual({ path: 'memory/facts.jsonl', fact: 'f1' });
   });
 
-  it('is nowhere where it names nothing', () => {
+  it('is absent if it names nothing', () => {
     const plain = call('ok', { label: undefined, output: 'Ran cell c1.', input: { path: 'a.ipynb' } });
     expect([cellOf(plain), fileOf(plain), memoryOf(plain)]).toEqual([null, '', null]);
   });
@@ -129,7 +129,7 @@ describe('the parts of a label', () => {
     expect(ended).toMatchObject({ label, failure, data: { notebook: 'a.ipynb' } });
   });
 
-  it('come with the question whether it may', () => {
+  it('come with the approval', () => {
     const asked = {
       approvalId: 'a',
       toolName: 'exec',
@@ -141,7 +141,7 @@ describe('the parts of a label', () => {
     expect(only(applyEvent([newRun('r')], frame('exec.approval_request', asked), 0))?.label).toEqual(label);
   });
 
-  it('come with a transcript, also of a call that has no result yet', () => {
+  it('come with a transcript, also for a call without a result', () => {
     const base = { v: 1, ts: '', content: '' };
     const entries = [
       {

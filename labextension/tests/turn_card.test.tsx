@@ -1,33 +1,17 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import { TurnCard } from '../src/features/cell_card/turn_card';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import { asStoredTurn } from '../src/features/cell_card/cell_turn';
 import { isRun } from '../src/features/chat/conversation';
 import type { Run } from '../src/features/chat/conversation';
 import { fromEntries } from '../src/features/chat/transcript';
+import { drawAnew, host, render } from './drawing';
 
-vi.mock('@jupyterlab/ui-components', () => {
-  const icon = { react: () => null };
-  const names = [
-    'addBelowIcon',
-    'caretDownIcon',
-    'caretRightIcon',
-    'checkIcon',
-    'closeIcon',
-    'copyIcon',
-    'historyIcon',
-    'infoIcon'
-  ];
-  return Object.fromEntries(names.map(name => [name, icon]));
-});
 vi.mock('@jupyterlab/rendermime', () => ({}));
 vi.mock('@jupyterlab/outputarea', () => ({}));
+
+drawAnew();
 
 const STEPS = [
   { text: 'Load the table', status: 'done' },
@@ -53,43 +37,26 @@ const [planned] = fromEntries([
   }
 ]).filter(isRun);
 
-let root: Root;
-let host: HTMLElement;
 const draw = (run: Run | null, stored: unknown = {}) => {
-  const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
   const done = () => Promise.resolve();
-  return act(async () =>
-    root.render(
-      <UiProvider value={ui}>
-        <TurnCard
-          stored={asStoredTurn(stored)}
-          run={run}
-          isFollowed
-          online
-          openSession={null}
-          approve={done}
-          deny={done}
-          answer={done}
-        />
-      </UiProvider>
-    )
+  return render(
+    <TurnCard
+      stored={asStoredTurn(stored)}
+      run={run}
+      isFollowed
+      online
+      openSession={null}
+      approve={done}
+      deny={done}
+      answer={done}
+    />
   );
 };
 const plans = () => [...host.querySelectorAll('[data-onyx=plan]')];
 const line = () => host.querySelector<HTMLElement>('[data-onyx=plan-line]');
 const steps = () => [...host.querySelectorAll('[data-onyx=plan-step]')].map(node => node.textContent);
 
-beforeEach(() => {
-  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
-});
-
-it('a cell that asked shows the plan once: while it works, as its end comes, and when it has folded', async () => {
+it('an asking cell shows the plan once: while running, at the end, and collapsed', async () => {
   await draw({ ...planned, status: 'running' });
   expect(plans()).toHaveLength(1);
   expect(line()?.textContent).toBe('1 of 2Fit the model');
@@ -107,7 +74,7 @@ it('a cell that asked shows the plan once: while it works, as its end comes, and
   expect(host.textContent).not.toContain('step');
 });
 
-it('without a plan there is no line for one', async () => {
+it('has no plan line without a plan', async () => {
   await draw(null, { status: 'final', parts: [{ kind: 'text', text: '' }] });
   expect(plans()).toEqual([]);
 });

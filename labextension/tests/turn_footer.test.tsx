@@ -1,13 +1,11 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { TurnFooter } from '../src/features/review/turn_footer';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import type { TurnInfo } from '../src/protocol/wire';
+import { drawAnew, host, render } from './drawing';
+
+drawAnew();
 
 const TURN: TurnInfo = {
   runId: 'r',
@@ -20,36 +18,17 @@ const TURN: TurnInfo = {
   undone: true
 };
 
-let root: Root;
-let host: HTMLElement;
 const undo = vi.fn();
 const putBack = vi.fn();
 const draw = (turn: Partial<TurnInfo>) => {
-  const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
   const state = { turn: { ...TURN, ...turn }, isBusy: false, outcome: null, problem: null };
-  return act(async () =>
-    root.render(
-      <UiProvider value={ui}>
-        <TurnFooter state={state} online review={() => undefined} undo={undo} putBack={putBack} />
-      </UiProvider>
-    )
-  );
+  return render(<TurnFooter state={state} online review={() => undefined} undo={undo} putBack={putBack} />);
 };
 const shown = () => [...(host.firstChild?.childNodes ?? [])].map(node => node.textContent);
 const button = (name: string) => host.querySelector<HTMLElement>(`[data-onyx=turn-${name}]`);
 
-beforeEach(() => {
-  (globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
-  host = document.body.appendChild(document.createElement('div'));
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  host.remove();
-});
-
-describe('below a turn', () => {
-  it('an undo can be put back, and one that left something alone can be finished, too', async () => {
+describe('the footer of a turn', () => {
+  it('an undo can be reverted, and a partial one also completed', async () => {
     await draw({});
     expect(shown()).toEqual(['Undone', 'Put back']);
     await draw({ standing: 1 });
@@ -59,7 +38,7 @@ describe('below a turn', () => {
     expect([undo.mock.calls, putBack.mock.calls]).toEqual([[['r']], [['r']]]);
   });
 
-  it('what stands can be undone, and what was rejected cell by cell cannot', async () => {
+  it('remaining changes can be undone, and cells rejected one by one cannot', async () => {
     await draw({ undone: false, standing: 2 });
     expect(shown()).toEqual(['2 cells changed', 'Undo this turn']);
     await draw({ undone: false });

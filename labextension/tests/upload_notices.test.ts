@@ -34,7 +34,7 @@ beforeEach(() => {
   watchUploads(uploads, { isShown: () => isShown, show: vi.fn(), status, trans });
 });
 
-it('tells in one notice what was not added while nobody saw it, until it is dismissed there', async () => {
+it('collects unseen failures in one notice until dismissed', async () => {
   uploads.add([file('a'), file('b')], null);
   await settle();
   await fail('The disk is full.');
@@ -45,7 +45,7 @@ it('tells in one notice what was not added while nobody saw it, until it is dism
   expect([...notices.values()]).toEqual([]);
 });
 
-it('tells nothing where a person sees it', async () => {
+it('shows no notice if the panel is visible', async () => {
   isShown = true;
   uploads.add([file('a')], null);
   await settle();
@@ -53,7 +53,7 @@ it('tells nothing where a person sees it', async () => {
   expect([...notices.values()]).toEqual([]);
 });
 
-it('has JupyterLab ask before the page goes for as long as a file is on its way', async () => {
+it('makes JupyterLab confirm leaving while a file is being uploaded', async () => {
   uploads.add([file('a'), file('b')], null);
   await settle();
   expect(unsaved).toBe(1);

@@ -1,24 +1,15 @@
-import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { createRoot } from 'react-dom/client';
-import type { Root } from 'react-dom/client';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import { ApprovalCard } from '../src/features/approvals/approval_card';
 import { DiffView, UnifiedDiffView } from '../src/shared/diff_view';
-import { UiProvider } from '../src/shared/ui_context';
-import type { Ui } from '../src/shared/ui_context';
 import { VisibleText } from '../src/shared/visible_text';
 import type { ApprovalInfo } from '../src/protocol/wire';
 import CASES from './visible_characters.json';
+import { all, drawAnew, host, render } from './drawing';
 
-let root: Root;
-let host: HTMLElement;
-const draw = (element: JSX.Element) => {
-  const ui = { trans: nullTranslator.load('onyx_jupyter') } as unknown as Ui;
-  return act(async () => root.render(<UiProvider value={ui}>{element}</UiProvider>));
-};
-const all = (name: string) => [...host.querySelectorAll<HTMLElement>(`[data-onyx=${name}]`)];
+drawAnew();
+
 const hook = (name: string) => all(name)[0] as HTMLButtonElement | undefined;
 
 /** What a person can write down again: text as it stands, each mark as the characters that it names. */
@@ -30,25 +21,15 @@ function readBack(node: Node): string {
   return node.nodeType === Node.TEXT_NODE ? node.textContent! : [...node.childNodes].map(readBack).join('');
 }
 
-beforeEach(() => {
-  vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
-  host = document.createElement('div');
-  root = createRoot(host);
-});
-afterEach(async () => {
-  await act(async () => root.unmount());
-  vi.unstubAllGlobals();
-});
-
-it('every text can be read back from what is drawn of it', async () => {
+it('every text can be read back from its rendering', async () => {
   for (const [text] of CASES) {
-    await draw(<VisibleText text={text} />);
+    await render(<VisibleText text={text} />);
     expect(readBack(host), JSON.stringify(text)).toBe(text);
   }
 });
 
-it('a character that nobody sees is named, by sight and for a screen reader', async () => {
-  await draw(<VisibleText text={'a\u202eb\u200b\u200b p\u0430y'} />);
+it('an invisible character is named, visually and for a screen reader', async () => {
+  await render(<VisibleText text={'a\u202eb\u200b\u200b p\u0430y'} />);
   expect(host.textContent).not.toMatch(/[\u202e\u200b]/);
   expect(
     all('character-mark').map(mark => [mark.textContent, mark.title, mark.getAttribute('aria-label')])
@@ -59,17 +40,17 @@ it('a character that nobody sees is named, by sight and for a screen reader', as
   ]);
 });
 
-it('words from right to left keep their own order and move nothing around them', async () => {
-  await draw(<VisibleText text={'x = "שלום עולם" + 1'} />);
+it('right-to-left text keeps its order and moves nothing around it', async () => {
+  await render(<VisibleText text={'x = "שלום עולם" + 1'} />);
   expect([...host.querySelectorAll('bdi')].map(word => word.textContent)).toEqual(['שלום עולם']);
   expect(host.textContent).toBe('x = "שלום עולם" + 1');
 });
 
-it('unchanged lines are a click away', async () => {
+it('unchanged lines are one click away', async () => {
   const before = Array.from({ length: 20 }, (_, index) => `line ${index}`);
   const after = [...before];
   after[10] = 'changed\u202e';
-  await draw(<DiffView before={before.join('\n')} after={after.join('\n')} />);
+  await render(<DiffView before={before.join('\n')} after={after.join('\n')} />);
   expect(host.textContent).not.toContain('line 2');
   expect(all('unfold').map(fold => fold.textContent)).toEqual(['8 unchanged lines', '7 unchanged lines']);
   await act(async () => hook('unfold')!.click());
@@ -78,8 +59,8 @@ it('unchanged lines are a click away', async () => {
   expect(lines.map(readBack)).toEqual(after);
 });
 
-it('a diff of the server is marked too', async () => {
-  await draw(<UnifiedDiffView diff={'@@ -1 +1 @@\n-a\n+a\r\u2066'} />);
+it('a diff from the server is marked too', async () => {
+  await render(<UnifiedDiffView diff={'@@ -1 +1 @@\n-a\n+a\r\u2066'} />);
   expect(all('character-mark').map(mark => mark.dataset.character)).toEqual(['U+000D', 'U+2066']);
 });
 
@@ -101,10 +82,10 @@ const approval: ApprovalInfo = {
   version: 'v1'
 };
 
-it('a card marks its title, code and path, says so, and is allowed once alone', async () => {
+it('a card marks its title, code and path, says so, and can only be allowed once', async () => {
   const approve = vi.fn(() => Promise.resolve());
   const card = <ApprovalCard approval={approval} online said="" approve={approve} deny={approve} />;
-  await draw(card);
+  await render(card);
   expect(all('character-mark').map(mark => mark.dataset.character)).toEqual(['U+202E', 'U+200B', 'U+202E']);
   expect(all('caution').map(line => line.textContent)).toEqual([
     'Contains what looks like a secret. You see all of it; the conversation and the model don’t.',
@@ -116,10 +97,10 @@ it('a card marks its title, code and path, says so, and is allowed once alone', 
   expect(approve.mock.calls).toEqual([['a1', 'once', 'v1']]);
 });
 
-it('what the conversation keeps of a question cannot be answered', async () => {
+it('a stored request cannot be answered', async () => {
   const approve = vi.fn(() => Promise.resolve());
   const stored = { ...approval, version: undefined };
-  await draw(<ApprovalCard approval={stored} online said="" approve={approve} deny={approve} />);
+  await render(<ApprovalCard approval={stored} online said="" approve={approve} deny={approve} />);
   expect(hook('approve-once')!.disabled).toBe(true);
   await act(async () => hook('approve-once')!.click());
   expect(approve).not.toHaveBeenCalled();

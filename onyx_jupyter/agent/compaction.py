@@ -24,6 +24,7 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.events import ToolProgress
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import Compaction, ModelNote, ModelRequest
+from onyx_jupyter.usage.call_context import in_role
 
 _TRIES = 2
 _MARK_CHARS = 12
@@ -96,7 +97,8 @@ class _Writer:
         text = request_text(self._material, self._mark, self._must_hold, self._most, complaint)
         question = Message("user", text)
         request = ModelRequest(SYSTEM, [question], temperature=run.temperature, max_tokens=run.max_tokens)
-        reply = await side_request(run.model, request, run.processors, self._on_note)
+        with in_role("compaction"):
+            reply = await side_request(run.model, request, run.processors, self._on_note)
         self.usage = reply.usage if self.usage is None else self.usage + reply.usage
         return reply.text
 

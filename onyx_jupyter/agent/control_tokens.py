@@ -17,8 +17,3 @@ SCHEDULED_TASK = "[SCHEDULED TASK]"
 
 def is_silent(answer: str) -> bool:
     return answer.strip() == NO_REPLY
-
-
-def scheduled_task(message: str) -> str:
-    """A job's message as sent to the model."""
-    return f"{SCHEDULED_TASK} {message}"

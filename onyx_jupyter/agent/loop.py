@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onyx_jupyter.agent.cell_draft import DraftedCell
 from onyx_jupyter.agent.context import ask_within_window
 from onyx_jupyter.agent.processor import Halt, Reply, RunSoFar
 from onyx_jupyter.agent.reflection import should_reflect
@@ -13,7 +12,7 @@ from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.side_request import end_stream
 from onyx_jupyter.agent.tool_calls import perform, record
 from onyx_jupyter.errors import EmptyAnswer, ModelError, StorageError
-from onyx_jupyter.events import ChatDelta, ToolProgress
+from onyx_jupyter.events import ChatDelta, ToolDraft, ToolProgress
 from onyx_jupyter.messages import Message, ToolCall, ToolResult
 from onyx_jupyter.protocols import (
     CellDraft,
@@ -86,6 +85,7 @@ async def _ask_model(run: Run, is_last: bool) -> Reply:
             raise
         reply, estimate = await _answer(run, is_last, AFTER_FAILURE)
     calls = () if is_last else _with_new_ids(reply.calls, run)
+    run.carried.keep(calls, run.model.id, reply.carried)
     run.text, run.why = "", reply.text  # before the write, since a Stop during it must not save the text twice
     try:
         facts = {"model": run.model.id, "estimate": estimate, **run.take_thought()}
@@ -118,9 +118,10 @@ def _last_call_failed(run: Run) -> bool:
 async def _request(run: Run, is_last: bool, hints: Sequence[Message]) -> ModelRequest:
     request = ModelRequest(
         system=await run.build_prompt(run.note),
-        messages=[*run.transcript.conversation(run.run_id), *hints],
+        messages=[*run.carried.given_back(run.transcript.conversation(run.run_id)), *hints],
         temperature=run.temperature,
         max_tokens=run.max_tokens,
+        effort=run.effort,
     )
     return request if is_last else run.toolbox.equip(request)
 
@@ -153,7 +154,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
     request = await run.processors.before_model(request)
     run.text, lead = "", run.lead
     await run.partial.begin(run.run_id)
-    filtered, thoughts, draft = run.processors.text_filter(), run.think(), DraftedCell(run)
+    filtered, draft, thoughts = run.processors.text_filter(), run.processors.text_filter(), run.think()
     stream, has_text = run.model.stream(request), False
     try:
         async for event in stream:
@@ -172,12 +173,14 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
                 run.emit(ToolProgress(run.run_id, "", "model", event.message))
             elif isinstance(event, CellDraft):
                 thoughts.end()
-                draft.add(event)
+                draft = run.processors.text_filter() if event.begins else draft
+                if (shown := draft.feed(event.text)) or event.begins:  # what may become a secret is held back
+                    run.emit(ToolDraft(run.run_id, shown, event.begins or None))
             elif isinstance(event, ModelNote):
                 await run.note(event.kind, run.redact(event.message), event.data)
             elif isinstance(event, ModelDone):
                 _show(filtered.finish(), run)
-                return Reply(run.text, event.tool_calls, event.usage, has_text)
+                return Reply(run.text, event.tool_calls, event.usage, has_text, event.carried)
     except ModelError:
         _show(filtered.finish(), run)  # keep everything that was received
         raise

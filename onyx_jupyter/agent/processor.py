@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from onyx_jupyter.messages import ToolCall, ToolResult, Usage
 from onyx_jupyter.protocols import ModelRequest
@@ -52,13 +52,14 @@ class RunSoFar:
 class Reply:
     """One answer of the model: text, calls, or both.
 
-    `has_text` is whether any text came, even if a filter removed it.
+    `has_text` is whether any text came, even if a filter removed it; `carried` are the provider's own fields.
     """
 
     text: str
     calls: tuple[ToolCall, ...]
     usage: Usage
     has_text: bool = False
+    carried: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
 class TextFilter(Protocol):

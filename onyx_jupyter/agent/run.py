@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from onyx_jupyter.agent.carried import CarriedInRun
 from onyx_jupyter.agent.processor import Processors, TotalUsage
 from onyx_jupyter.agent.run_timeout import RunTimeout
 from onyx_jupyter.agent.thoughts import Thoughts
@@ -156,6 +157,7 @@ class Run:
     that has its result, with its status. `why` is the text with which the model made its latest calls, shown to the
     person who approves them: the one of session `asked_in` if a parent started this run, with which it then shares
     `spent`. An `external_agent` answers instead of the model. `thoughts` are those before `text`, until both are saved.
+    `effort` is what the message asked for.
     """
 
     run_id: str
@@ -184,6 +186,7 @@ class Run:
     spent: TotalUsage = field(default_factory=TotalUsage)
     temperature: float | None = None
     max_tokens: int | None = None
+    effort: str | None = None
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
     reflection_prompt: str | None = None
     external_agent: ExternalAgent | None = None
@@ -191,6 +194,7 @@ class Run:
     lead: str = field(default="", init=False)
     why: str = field(default="", init=False)
     thoughts: Thoughts | None = field(default=None, init=False)
+    carried: CarriedInRun = field(default_factory=CarriedInRun, init=False)
 
     @property
     def tools(self) -> ToolRegistry:

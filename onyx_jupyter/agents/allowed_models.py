@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from onyx_jupyter.agents.default_model import NO_MODEL
+from onyx_jupyter.agents.metered_model import metered, terms_of
 from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import Model, ModelFileHolder, ModelInfo, Models
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL
 from onyx_jupyter.providers.network_guard import is_loopback
+from onyx_jupyter.usage.meter import UsageMeter
 
 
 def allows_provider(ceiling: Ceiling, config: Config, name: str) -> bool:
@@ -40,11 +42,19 @@ def allows_model(ceiling: Ceiling, config: Config, model_id: str) -> bool:
 class AllowedModels:
     """protocols.Models that wraps others. A model that is not allowed is listed as locked, and never opened.
 
-    `missing` returns the error for when there is no model at all.
+    Each opened one is metered. `missing` returns the error for when there is no model at all.
     """
 
-    def __init__(self, models: Models, config: Config, ceiling: Ceiling, missing: Callable[[], ModelError]) -> None:
+    def __init__(
+        self,
+        models: Models,
+        config: Config,
+        ceiling: Ceiling,
+        missing: Callable[[], ModelError],
+        meter: UsageMeter,
+    ) -> None:
         self._models = models
+        self._meter = meter
         self._config = config
         self._ceiling = ceiling
         self._missing = missing
@@ -55,7 +65,7 @@ class AllowedModels:
             raise self._missing()
         if not self._allows(model_id):
             raise ModelError("refused", f"{NOT_HERE}: {model_id}.", hint="Choose another model.", permanent=True)
-        return self._models.open(model_id)
+        return metered(self._models.open(model_id), terms_of(model_id, self._config), self._meter)
 
     async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
         """The models that can be chosen, and as locked those that are not allowed here, also configured ones."""

@@ -12,7 +12,9 @@ from pydantic import BaseModel
 
 from onyx_jupyter.agents.allowed_models import AllowedModels, allows_model, allows_provider
 from onyx_jupyter.agents.default_model import NO_MODEL, DefaultModel
+from onyx_jupyter.agents.metered_model import limits_of
 from onyx_jupyter.agents.settings import Settings, load_settings, models_settings
+from onyx_jupyter.clock import Clock, SystemClock
 from onyx_jupyter.config.ceiling import NOT_HERE, Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.config.schema import AgentConfig
@@ -27,6 +29,9 @@ from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.security.secret_redactor import SecretRedactor, no_secrets
 from onyx_jupyter.toolsets.access import is_denied, names_in
 from onyx_jupyter.toolsets.tool import Tool
+from onyx_jupyter.usage.budget import BudgetLimits
+from onyx_jupyter.usage.meter import UsageMeter
+from onyx_jupyter.usage.model_call import ModelCall
 
 
 @dataclass
@@ -34,7 +39,8 @@ class Configured:
     """The configuration in force and what is built from it, rebuilt whenever it changes.
 
     `more_secrets` returns further secrets to hide (value → kind), `tools` all known tools, and `sections` the
-    configuration sections of features; `on_change` is called on every change. Nothing exceeds the `ceiling`.
+    configuration sections of features; `on_change` is called on every change, `on_call` after every model call.
+    Nothing exceeds the `ceiling`.
     """
 
     home: Home
@@ -47,12 +53,19 @@ class Configured:
     on_change: Callable[[Settings], None]
     ceiling: Ceiling = field(default_factory=Ceiling)
     sections: Callable[[], Mapping[str, type[BaseModel]]] = dict
+    clock: Clock = field(default_factory=SystemClock)
+    on_call: Callable[[ModelCall], None] = lambda call: None
     _settings: Settings | None = field(default=None, init=False)
     _models: AllowedModels | None = field(default=None, init=False)
     _default: DefaultModel | None = field(default=None, init=False)
     _retired: list[AllowedModels] = field(default_factory=list, init=False)
     changes: int = field(default=0, init=False)
     """How often the configuration has changed."""
+    meter: UsageMeter = field(init=False)
+    """Counts the model calls, and keeps them within the budget."""
+
+    def __post_init__(self) -> None:
+        self.meter = UsageMeter(self.home.usage, self.clock, self._budget, self.on_call)
 
     async def read(self) -> None:
         """Rereads the file, and creates each agent's workspace. Raises: StorageError."""
@@ -80,7 +93,7 @@ class Configured:
             models_settings(settings.config, self.ceiling), local_folders=folders, local_saved_in=self.home.cache
         )
         models = self.open_models(wished)
-        self._models = AllowedModels(models, settings.config, self.ceiling, self._default.missing)
+        self._models = AllowedModels(models, settings.config, self.ceiling, self._default.missing, self.meter)
 
     async def close(self) -> None:
         """Ends every model's process and connection."""
@@ -147,3 +160,6 @@ class Configured:
             return self.models.open(model_id).light
         except OnyxError:
             return False  # a request to it will report why it is unavailable
+
+    def _budget(self) -> BudgetLimits:
+        return limits_of(self.settings.config.security.budget)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from onyx_jupyter.agents.unavailable_model import UnavailableModel
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import AgentConfig, Config
 from onyx_jupyter.errors import ModelError
-from onyx_jupyter.protocols import Model, ModelRequest, Models
+from onyx_jupyter.protocols import Model, ModelEvent, ModelRequest, Models
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreakers
 from onyx_jupyter.providers.fallback_model import FallbackModel
 from onyx_jupyter.providers.known_providers import LOCAL, provider_title
@@ -73,3 +72,28 @@ def _address(config: Config, name: str) -> str:
     """A provider with a changed address counts as a different one."""
     provider = config.providers.get(name)
     return f"{name} {provider.base_url if provider else None}"
+
+
+class UnavailableModel:
+    """Answers every request with the error with which opening it failed, so that the run ends with that reason."""
+
+    light = False
+    tiny = False
+    context_window = 128_000
+
+    def __init__(self, model_id: str, error: ModelError) -> None:
+        self.id = model_id
+        self._error = error
+
+    def stream(self, request: ModelRequest) -> UnavailableModel:
+        """Returns a stream that raises ModelError at its first event."""
+        return self
+
+    def __aiter__(self) -> UnavailableModel:
+        return self
+
+    async def __anext__(self) -> ModelEvent:
+        raise self._error
+
+    async def aclose(self) -> None:
+        """Nothing to close."""

@@ -24,6 +24,7 @@ from onyx_jupyter.features.sessions.feature import SEARCH as SESSION_SEARCH
 from onyx_jupyter.features.skills.feature import FEATURE as SKILLS
 from onyx_jupyter.features.status.feature import FEATURE as STATUS
 from onyx_jupyter.features.tabs.feature import FEATURE as TABS
+from onyx_jupyter.features.usage.feature import FEATURE as USAGE
 from onyx_jupyter.features.warm_up.feature import FEATURE as WARM_UP
 from onyx_jupyter.features.web.feature import FEATURE as WEB
 from onyx_jupyter.operations.event_type import EventType
@@ -54,6 +55,7 @@ FEATURES: tuple[Feature, ...] = (
     WEB,
     KNOWLEDGE,
     SESSION_SEARCH,
+    USAGE,
     WARM_UP,
 )
 """In the order in which their tools are listed for a model; each starts after what it requires."""

@@ -12,7 +12,7 @@ from onyx_jupyter.agents.embeddings import ConfiguredEmbeddings
 from onyx_jupyter.agents.tool_files import ToolFiles
 from onyx_jupyter.agents.toolsets import AgentToolsets
 from onyx_jupyter.errors import StorageError
-from onyx_jupyter.features.skills.keys import SKILLS
+from onyx_jupyter.features.skills.skill_service import SKILLS
 from onyx_jupyter.index_process.process import IndexProcess
 from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Components, Feature
@@ -26,6 +26,7 @@ from onyx_jupyter.operations.keys import (
     HOST,
     INDEX_PROCESS,
     JOURNAL,
+    MODEL_CALLS,
     OPENED_SESSION,
     SESSIONS,
     STREAMS,
@@ -40,6 +41,7 @@ from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.skills.skill import Listed
 from onyx_jupyter.toolsets.toolset import Toolset
+from onyx_jupyter.usage.model_call import ModelCall
 
 
 def make(parts: Parts) -> Built:
@@ -54,6 +56,7 @@ def make(parts: Parts) -> Built:
         return await skills.library.tool_files(agent_id) if skills else ()
 
     toolsets = AgentToolsets(all_toolsets, ToolFiles(files_of_tools).toolsets)
+    called = Signal[ModelCall]()
     configured = Configured(
         host.home,
         host.server_root,
@@ -65,6 +68,8 @@ def make(parts: Parts) -> Built:
         host.on_settings,
         host.ceiling,
         contributions.settings,
+        host.clock,
+        called.notify,
     )
     streams = SessionStreams(configured.redact_data)
     sessions = SessionStore(host.home.sessions, host.clock, host.ids, lambda: configured.secrets)
@@ -92,6 +97,7 @@ def make(parts: Parts) -> Built:
     return Built(
         {
             CONFIGURED: configured,
+            MODEL_CALLS: called,
             STREAMS: streams,
             SESSIONS: sessions,
             OPENED_SESSION: Signal[str](),
@@ -129,6 +135,7 @@ FOUNDATION = Feature(
     requires=(HOST, CONTRIBUTIONS),
     provides=(
         CONFIGURED,
+        MODEL_CALLS,
         STREAMS,
         SESSIONS,
         OPENED_SESSION,

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onyx_jupyter.cell_mode.facts import SkillFact
+from onyx_jupyter.cell_mode.notebook_facts import SkillFact
 from onyx_jupyter.messages import Message
 
 _SKILLS = "\n\nSkills:\n"

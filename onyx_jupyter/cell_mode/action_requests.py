@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from onyx_jupyter.cell_mode.facts import NotebookFacts, SkillFact
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts, SkillFact
 
 Want = Literal["recall", "forget", "list_skills", "run_skill", "read_file", "write_file", "list_files", "read_or_write"]
 

@@ -15,7 +15,7 @@ from onyx_jupyter.cell_mode.action_requests import ActionRequest
 from onyx_jupyter.cell_mode.answers.names import denied_lines, unfounded_name
 from onyx_jupyter.cell_mode.answers.numbers import Numbers
 from onyx_jupyter.cell_mode.answers.output_text import SHOWN_LINES, quoted
-from onyx_jupyter.cell_mode.facts import NotebookFacts, SkillFact
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.small_model import BOLD, CALM, Events, Inner
 from onyx_jupyter.cell_mode.turn import INSERT, REMEMBER, Step, Turn
 from onyx_jupyter.messages import Message, ToolCall

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.cell_mode.action_requests import ActionRequest
-from onyx_jupyter.cell_mode.facts import SkillFact
+from onyx_jupyter.cell_mode.notebook_facts import SkillFact
 from onyx_jupyter.messages import ToolCall
 
 RECALL, FORGET, READ, WRITE, EDIT_FILE, LIST = "memory_search", "forget", "read", "write", "edit", "list"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import aclosing
 from itertools import pairwise
@@ -17,16 +18,13 @@ from onyx_jupyter.cell_mode.answers.output_text import (
     quoted,
     without_pictures,
 )
-from onyx_jupyter.cell_mode.cell_draft import drafted
-from onyx_jupyter.cell_mode.cell_source import cell_of, has_whole_block, is_code, opening_lines, problem_in
-from onyx_jupyter.cell_mode.changed_cell import cell_to_change
-from onyx_jupyter.cell_mode.empty_cells import only_claims
+from onyx_jupyter.cell_mode.cell_source import cell_of, drafted, has_whole_block, is_code, opening_lines, problem_in
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for, missing_modules
-from onyx_jupyter.cell_mode.facts import PYTHON, NotebookFacts
 from onyx_jupyter.cell_mode.fixes.automatic_fixes import fix_cell
 from onyx_jupyter.cell_mode.fixes.finished_cell import finished
 from onyx_jupyter.cell_mode.fixes.imports import uses_module
-from onyx_jupyter.cell_mode.made_up_data import fabricates_data, mentions_table
+from onyx_jupyter.cell_mode.made_up_data import fabricates_data, mentions_table, only_claims
+from onyx_jupyter.cell_mode.notebook_facts import PYTHON, CellFact, NotebookFacts
 from onyx_jupyter.cell_mode.plots import draws, wants_plot
 from onyx_jupyter.cell_mode.small_model import BOLD, CALM, HOT, Events, Inner
 from onyx_jupyter.cell_mode.turn import CREATE, EDIT, INSERT, Step, Turn
@@ -50,6 +48,9 @@ _ONLY_SHOWN = "This cell would do it; asked in the chat, in Agent mode, I can in
 _ONLY_A_PICTURE = "Done: the picture stands below the cell."
 _NOTHING_PRINTED = "Done: the cell ran and printed nothing."
 _LONG_OUTPUT = "Done: what came out stands below the cell."
+_CHANGES = r"(?:change|edit|fix|update|rewrite|modify|correct|extend|improve|simplify|refactor|in)"
+_SAME = re.compile(rf"\b{_CHANGES}\b[^.?!\n]*\b(?:the same|that|this|the last|the previous|your) cell\b", re.IGNORECASE)
+_NUMBERED = re.compile(rf"\b{_CHANGES} (?:the )?cell (?P<number>\d+)\b", re.IGNORECASE)
 
 
 class CellStep:
@@ -216,3 +217,14 @@ class CellStep:
 def shown(words: str, source: str, facts: NotebookFacts) -> str:
     """The cell in an answer, if it cannot go into a notebook."""
     return f"{words}\n\n```{facts.language}\n{source}\n```"
+
+
+def cell_to_change(turn: Turn, facts: NotebookFacts) -> CellFact | None:
+    """The cell with that number, or the last one that was run for the user; None if a new cell is wanted."""
+    code = [cell for cell in facts.cells if cell.type == "code"]
+    if (numbered := _NUMBERED.search(turn.request)) is not None:
+        return next((cell for cell in code if cell.number == int(numbered["number"])), None)
+    if not _SAME.search(turn.request):
+        return None
+    made = next((one.cell for one in reversed(turn.earlier) if one.cell), None)
+    return next((cell for cell in reversed(code) if cell.source.strip() == (made or "").strip()), None)

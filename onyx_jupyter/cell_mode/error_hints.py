@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from typing import Literal
 
-from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.fixes.series_accessors import accessor_of
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 
 _ERROR_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit|Iteration)\b(?::.*)?$", re.MULTILINE)
 _MAX_CHARS = 400
@@ -42,9 +42,12 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (re.compile("SyntaxError|IndentationError"), "Write plain, complete Python."),
 )
-
-
 _NO_MODULE = re.compile(r"No module named '(?P<name>[\w.]+)'")
+_OF_TIMES = (
+    "total_seconds days seconds date time year month day hour minute second weekday dayofweek day_name month_name "
+    "quarter strftime"
+)
+_OF_TEXTS = "split strip lstrip rstrip lower upper contains startswith endswith title capitalize zfill"
 
 
 def missing_modules(results: Iterable[str]) -> tuple[str, ...]:
@@ -69,6 +72,11 @@ def hint_for(error: str, facts: NotebookFacts) -> str:
     if (missing := _NO_ATTRIBUTE.search(error)) is not None:
         return _other_attribute(missing["type"], missing["name"])
     return next((hint for pattern, hint in _HINTS if pattern.search(error)), "")
+
+
+def accessor_of(name: str) -> Literal["dt", "str"] | None:
+    """The pandas accessor for values of a column that has `name`; None if neither has it."""
+    return "dt" if name in _OF_TIMES.split() else "str" if name in _OF_TEXTS.split() else None
 
 
 def _other_attribute(type_name: str, name: str) -> str:

@@ -9,7 +9,7 @@ import re
 from typing import Literal
 
 from onyx_jupyter.cell_mode.action_requests import action_request
-from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 
 Kind = Literal["cell", "words", "remember", "action"]
 

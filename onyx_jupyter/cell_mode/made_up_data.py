@@ -1,4 +1,4 @@
-"""Detects cells that make up data although there is some: random, or written out in the cell."""
+"""Detects cells that make something up: data although there is some, or a result that is only printed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterable
 
-from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.fixes.imports import parsed
+from onyx_jupyter.cell_mode.fixes.imports import parsed, used_names
 from onyx_jupyter.cell_mode.named_columns import named_columns
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 
 _WANTS_NEW = re.compile(
     r"\b(?:new|creat\w*|mak(?:e|es|ing)|generat\w*|simulat\w*|replac\w*|overwrit\w*|reset\w*|random\w*|example|"
@@ -20,6 +20,8 @@ _SCALAR = re.compile(r"^(?P<name>\w+) \((?:int|float|str|bool|numpy\.\w+?\d+)\)"
 _RANDOM_NAMES = frozenset(["random", "default_rng", "RandomState"])
 # At least this many numbers in a cell are data rather than bounds or settings.
 _FEW = 3
+_PRINTING = ("print", "display")
+_PRINT = re.compile(r"\b(?:prints?|says?|write|hello)\b", re.IGNORECASE)
 
 
 def fabricates_data(source: str, facts: NotebookFacts, request: str) -> bool:
@@ -33,7 +35,7 @@ def fabricates_data(source: str, facts: NotebookFacts, request: str) -> bool:
     kept = {frame.name for frame in facts.frames if not frame.read}
     if any(_replaces(statement, kept) for statement in tree.body):
         return True
-    if _read(tree) & _with_rows(facts) or _reads_a_file(tree):
+    if {*used_names(tree)} & _with_rows(facts) or _reads_a_file(tree):
         return False
     return _is_random(tree) or (_is_written_out(tree) and len(re.findall(r"\d+", request)) < _FEW)
 
@@ -49,7 +51,7 @@ def _replaces(statement: ast.stmt, tables: set[str]) -> bool:
     match statement:
         case ast.Assign(targets=targets, value=value):
             names = {target.id for target in targets if isinstance(target, ast.Name)}
-            return bool(names & tables) and not _read(value) & tables and _is_made_up(value)
+            return bool(names & tables) and tables.isdisjoint(used_names(value)) and _is_made_up(value)
     return False
 
 
@@ -123,5 +125,17 @@ def _reads_a_file(tree: ast.AST) -> bool:
     )
 
 
-def _read(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+def only_claims(source: str, request: str) -> bool:
+    """Whether the cell computes nothing, and printing text was not requested. False if it is not Python."""
+    statements = parsed(source).body
+    return bool(statements) and not _PRINT.search(request) and all(_is_claim(one) for one in statements)
+
+
+def _is_claim(statement: ast.stmt) -> bool:
+    """An import, or a print of literal text."""
+    match statement:
+        case ast.Import() | ast.ImportFrom():
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str())])):
+            return name in _PRINTING
+    return False

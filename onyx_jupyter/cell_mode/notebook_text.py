@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from onyx_jupyter.cell_mode.facts import PYTHON, CellFact, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.fixes.imports import bound_names
 from onyx_jupyter.cell_mode.named_columns import named_columns
+from onyx_jupyter.cell_mode.notebook_facts import PYTHON, CellFact, Frame, NotebookFacts
 
 _FEW_COLUMNS = 6
 _MAX_COLUMNS = 10

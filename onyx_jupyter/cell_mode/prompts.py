@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from onyx_jupyter.cell_mode.answers.extremes import extremes_of
-from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 from onyx_jupyter.cell_mode.notebook_text import cells_named, for_code, for_words
 from onyx_jupyter.cell_mode.plots import wants_plot
 from onyx_jupyter.cell_mode.recipes import recipes_for

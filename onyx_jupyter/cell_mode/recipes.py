@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from onyx_jupyter.cell_mode.asked_groups import AskedGroups, asked_groups
-from onyx_jupyter.cell_mode.facts import Frame, NotebookFacts
+from onyx_jupyter.cell_mode.named_columns import AskedGroups, asked_groups
+from onyx_jupyter.cell_mode.notebook_facts import Frame, NotebookFacts
 from onyx_jupyter.cell_mode.plots import wants_plot
 
 _GROUPED = re.compile(

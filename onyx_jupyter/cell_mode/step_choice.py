@@ -13,8 +13,8 @@ from onyx_jupyter.cell_mode.actions import READ_SKILL, is_action
 from onyx_jupyter.cell_mode.answers.numbers import Numbers
 from onyx_jupyter.cell_mode.answers.output_text import output_of
 from onyx_jupyter.cell_mode.cell_step import CellStep, shown
-from onyx_jupyter.cell_mode.facts import NotebookFacts
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, names_data, remembered
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 from onyx_jupyter.cell_mode.notebook_text import for_code, for_words
 from onyx_jupyter.cell_mode.small_model import Events, Inner
 from onyx_jupyter.cell_mode.turn import CREATE, INSERT, REMEMBER, RUN_ALL, Turn, refusal_reason

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from onyx_jupyter.cell_mode.facts import Column, Frame
-from onyx_jupyter.cell_mode.fixes.numbers_as_text import conversion_hint
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame
 from onyx_jupyter.storage.delimited_columns import DelimitedColumn, DelimitedColumns, delimited_columns
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
+_NUMBER = r"[-+]?\d+(?:\.\d+)?"
+_FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?"),
+        "numbers with commas, so `.str.replace(',', '').astype(float)`",
+    ),
+    (re.compile(rf"{_NUMBER}\s*%"), "percentages, so `.str.rstrip('% ').astype(float)`"),
+    (
+        re.compile(r"[$€£¥]\s*[-+]?[\d,]+(?:\.\d+)?"),
+        r"amounts of money, so `.str.replace(r'[^\d.-]', '', regex=True).astype(float)`",
+    ),
+    (
+        re.compile(rf"{_NUMBER}\s*(?:[\[(].*|[A-Za-z°/]+)", re.S),
+        r"text that begins with a number, so `.str.extract(r'([-+]?\d+\.?\d*)')[0].astype(float)`",
+    ),
+)
+_PLAIN = re.compile(_NUMBER)
 
 
 def named_file(request: str, files: Sequence[str], *, alone: bool) -> str | None:
@@ -43,3 +60,9 @@ def _lines(found: DelimitedColumns, name: str) -> str:
     if any(one.name != one.name.strip() for one in found.columns):
         lines.append("df.columns = df.columns.str.strip()")
     return "\n".join(lines)
+
+
+def conversion_hint(examples: Sequence[str]) -> str:
+    """What the values are, and how to convert them without losing rows; empty if they are numbers, or none at all."""
+    odd = [text.strip() for text in examples if not _PLAIN.fullmatch(text.strip())]
+    return next((how for form, how in _FORMS if odd and all(form.fullmatch(text) for text in odd)), "")

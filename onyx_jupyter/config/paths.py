@@ -113,6 +113,11 @@ class Home:
         return self.root / "sessions"
 
     @property
+    def usage(self) -> Path:
+        """What every model call used, a file a month."""
+        return self.root / "usage"
+
+    @property
     def changes(self) -> Path:
         return self.root / "changes"
 

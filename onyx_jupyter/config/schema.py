@@ -17,7 +17,9 @@ _HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})
 class Section(BaseModel):
     """camelCase in the file, snake_case here, unknown keys refused."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, allow_inf_nan=False
+    )
 
 
 class AgentTools(Section):
@@ -368,8 +370,21 @@ class LoggingConfig(Section):
     files: int = Field(default=5, ge=1, le=100, description="number of full files to keep")
 
 
+class BudgetConfig(Section):
+    """What paid models may use up, silent runs included, across all servers on one ONYX_HOME."""
+
+    day_usd: float | None = Field(
+        default=None, ge=0, description="US dollars a day, in your time zone; 0: no paid call"
+    )
+    session_usd: float | None = Field(default=None, ge=0, description="US dollars in one conversation; 0: no paid call")
+    day_tokens: int | None = Field(default=None, ge=0, description="input and output tokens a day; 0: no paid call")
+    session_tokens: int | None = Field(
+        default=None, ge=0, description="input and output tokens in one conversation; 0: no paid call"
+    )
+
+
 class SecurityConfig(Section):
-    """Approvals and secrets."""
+    """Approvals, secrets and the budget."""
 
     approval_timeout_ms: int = Field(
         default=1_800_000, ge=1000, description="milliseconds to answer an approval; without an answer it is denied"
@@ -381,6 +396,7 @@ class SecurityConfig(Section):
     secrets_filter: bool = Field(
         default=True, description="detect secrets by their format too; false: only by their exact value"
     )
+    budget: BudgetConfig = Field(default_factory=BudgetConfig)
 
 
 class Config(Section):

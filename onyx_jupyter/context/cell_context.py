@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from onyx_jupyter.agents.offered_skills import OfferedSkills
-from onyx_jupyter.cell_mode.facts import MAX_FRAMES, PYTHON, CellFact, Frame, NotebookFacts, SkillFact
+from onyx_jupyter.cell_mode.notebook_facts import MAX_FRAMES, PYTHON, CellFact, Frame, NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.tables import SUFFIXES, frame_of, named_file
 from onyx_jupyter.context.kernel_facts import TIMEOUT_S, kernel_facts, missing_common_packages
 from onyx_jupyter.errors import OnyxError, PathNotAllowed

@@ -7,8 +7,8 @@ import contextlib
 import re
 from collections.abc import Sequence
 
-from onyx_jupyter.cell_mode.facts import MAX_FRAMES, Column, Frame
 from onyx_jupyter.cell_mode.named_columns import named_columns
+from onyx_jupyter.cell_mode.notebook_facts import MAX_FRAMES, Column, Frame
 from onyx_jupyter.errors import OnyxError
 from onyx_jupyter.protocols import Inspection, Kernels, Variable
 

@@ -44,6 +44,7 @@ class MessageMeta:
         *,
         model: str | None,
         tool_mode: str | None,
+        effort: str | None,
         mode: str | None,
         context: Sequence[Mapping[str, Any]],
         origin: RunOrigin,
@@ -57,7 +58,8 @@ class MessageMeta:
             items = await self._context.read(transcript, context, model)
         if origin.kernel is not None:
             origin = replace(origin, kernel=await asking_kernel(origin.kernel, self._notebook_of))
-        meta = {"model": model, "toolMode": tool_mode, "mode": mode, "context": items, "notebooks": notebooks}
+        meta: dict[str, Any] = {"model": model, "toolMode": tool_mode, "effort": effort, "mode": mode}
+        meta |= {"context": items, "notebooks": notebooks}
         meta |= await self._pending_review(transcript.session_key, transcript.entries)
         return {name: value for name, value in meta.items() if value} | origin.as_meta()
 

@@ -1,4 +1,4 @@
-"""Lists a folder's files for a search, without hidden, ignored and linked ones. It follows no link."""
+"""Lists a folder's files for a search, without hidden and linked ones and what .gitignore and .ignore exclude."""
 
 from __future__ import annotations
 
@@ -6,13 +6,49 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from onyx_jupyter.errors import PathNotAllowed
-from onyx_jupyter.files.ignore import IGNORE_FILES, MAX_IGNORE_BYTES, IgnoreRules
 from onyx_jupyter.security.open_beneath import Folder
 from onyx_jupyter.security.path_guard import PathGuard
 
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+IGNORE_FILES = (".gitignore", ".ignore")  # the later one takes precedence
+MAX_IGNORE_BYTES = 1_000_000
 MAX_DEPTH = 100
+
+
+@dataclass(frozen=True)
+class IgnoreRules:
+    """The rules of one folder and of all above it; deeper folders take precedence."""
+
+    layers: tuple[tuple[PurePosixPath, GitIgnoreSpec], ...] = ()
+
+    def below(self, folder: Folder, path: PurePosixPath) -> IgnoreRules:
+        """Adds the rules of a folder; `path` is relative to the root, as in `ignores`."""
+        added = [(path, spec) for text in _ignore_texts(folder) if (spec := _parsed(text)) is not None]
+        return IgnoreRules((*self.layers, *added)) if added else self
+
+    def ignores(self, path: PurePosixPath, *, is_folder: bool) -> bool:
+        """Whether the nearest rule that matches the path excludes it."""
+        for folder, spec in reversed(self.layers):
+            relative = path.relative_to(folder).as_posix()
+            found = spec.check_file(f"{relative}/" if is_folder else relative).include
+            if found is not None:
+                return found
+        return False
+
+
+def _parsed(text: str) -> GitIgnoreSpec | None:
+    from pathspec import GitIgnoreSpec  # imported here, in the search thread, to keep the server start fast
+
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    try:
+        return GitIgnoreSpec.from_lines(lines) if lines else None
+    except ValueError:  # an invalid pattern; git ignores it, too
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +75,7 @@ def walk(start: Path, paths: PathGuard) -> Iterator[Found]:
             with paths.folder(place) as folder:
                 if paths.is_private(folder):
                     continue
-                rules = rules.below(_from_root(place, root), _ignore_texts(folder))
+                rules = rules.below(folder, _from_root(place, root))
                 folders, files = _wanted(folder, rules, root)
                 yield from files
         except (OSError, PathNotAllowed):
@@ -82,7 +118,7 @@ def _rules_above(start: Path, root: Path, paths: PathGuard) -> IgnoreRules:
     rules = IgnoreRules()
     for place in reversed([folder for folder in start.parents if folder.is_relative_to(root)]):
         with paths.folder(place) as folder:
-            rules = rules.below(_from_root(place, root), _ignore_texts(folder))
+            rules = rules.below(folder, _from_root(place, root))
     within = [start, *start.parents]
     named = any(
         rules.ignores(_from_root(folder, root), is_folder=True)

@@ -15,11 +15,11 @@ from typing import Any, Literal, Protocol
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, OnyxError, StorageError
 from onyx_jupyter.events import ApprovalRequested, ApprovalResolved, Decision
+from onyx_jupyter.human_requests.approval_policy import Policy, PolicyDecision
 from onyx_jupyter.human_requests.approval_scope import Scope, blocked, scope_of
 from onyx_jupyter.human_requests.card_warnings import Caution, as_json, cautions_of, with_cautions
 from onyx_jupyter.human_requests.grants import Grant, GrantStore
 from onyx_jupyter.human_requests.pending_requests import ANSWER_WRITE_S, Ending, PendingRequests, Refusal, Waiting
-from onyx_jupyter.human_requests.policy import Policy, PolicyDecision
 from onyx_jupyter.human_requests.restored_requests import Restored
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, ToolPreview

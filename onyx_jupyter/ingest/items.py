@@ -7,6 +7,7 @@ items are kept for a while in `removed.json`: an item in both files, after a kil
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from onyx_jupyter.errors import NotFound, StorageError
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.ingest.copies import Copies
-from onyx_jupyter.protocols.knowledge import KnowledgeKind
+from onyx_jupyter.protocols.knowledge import FileProblem, KnowledgeItem, KnowledgeKind, ReadingState
 from onyx_jupyter.storage.atomic_write import write_text_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.shared_lock import SharedLock
@@ -242,3 +243,41 @@ def _found(item_id: str, item: Item | None) -> Item:
 
 def _is_later(removed_at: str | None, before: datetime) -> bool:
     return removed_at is not None and datetime.fromisoformat(removed_at) > before
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an item has been read: `done` of `total` files were checked."""
+
+    state: ReadingState
+    done: int
+    total: int
+
+
+def to_knowledge_item(item: Item, progress: Progress | None, shown: Callable[[str], str]) -> KnowledgeItem:
+    """The item as shown to the user; `shown` converts a name in the index. `progress`: None if nothing is going on."""
+    progress = progress or Progress(_state(item), len(item.files), len(item.files))
+    problems = [(file.name, message) for file in item.files for message in (file.problem, file.note) if message]
+    titles = [file.title for file in item.files if file.title] if len(item.files) == 1 else []
+    path = shown(item.location)
+    return KnowledgeItem(
+        item_id=item.id,
+        kind=item.kind,
+        path=path,
+        title=titles[0] if titles else path.rstrip("/").rpartition("/")[2] or path,
+        added_at=item.added_at,
+        state=progress.state,
+        done=progress.done,
+        total=progress.total,
+        chunks=sum(file.chunks for file in item.files),
+        problems=[FileProblem(shown(name), message) for name, message in problems],
+        problem=item.problem,
+    )
+
+
+def _state(item: Item) -> ReadingState:
+    if item.stopped:
+        return "stopped"
+    if item.problem is not None:
+        return "failed"
+    return "done" if item.files else "waiting"

@@ -22,12 +22,10 @@ from onyx_jupyter.ingest.document_access import UPLOAD, Reach
 from onyx_jupyter.ingest.document_reader import limit_s
 from onyx_jupyter.ingest.found_passages import passages
 from onyx_jupyter.ingest.item_files import Walk, belongs, files_of, orphaned_names
-from onyx_jupyter.ingest.item_view import Progress, to_knowledge_item
-from onyx_jupyter.ingest.items import FileRecord, Item, ItemStore
+from onyx_jupyter.ingest.items import FileRecord, Item, ItemStore, Progress, to_knowledge_item
 from onyx_jupyter.ingest.pipeline import ALL_AGENTS, Pipeline
 from onyx_jupyter.ingest.text_cache import DocumentTexts
 from onyx_jupyter.ingest.web_pages import MAX_PAGE_BYTES, Fetch, suffix_of
-from onyx_jupyter.ingest.word_fallback import found_by_words
 from onyx_jupyter.protocols.knowledge import KnowledgeAnswer, KnowledgeItem, KnowledgePassage
 from onyx_jupyter.protocols.retrieval import Found, Search, SearchFilter, TextIndex
 from onyx_jupyter.security.path_guard import PathGuard
@@ -124,7 +122,7 @@ class DocumentKnowledge:
         """Documents that contain the words, without the index; only a part of very many. Raises: StorageError."""
         items = await self._there()
         names = [file.name for item in items for file in item.files if file.checksum]
-        return await asyncio.to_thread(found_by_words, names, self._texts, query, only, limit)
+        return await asyncio.to_thread(self._texts.search, names, query, only, limit)
 
     # ── changing ────────────────────────────────────────────────────────────────────────────────────
 

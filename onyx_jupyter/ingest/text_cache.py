@@ -1,4 +1,7 @@
-"""Caches the texts of documents as read, so that a passage can be shown in full. All of it can be recreated."""
+"""Caches the texts of documents as read: to show a passage in full, and to search them while there is no index.
+
+All of it can be recreated.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ import gzip
 import hashlib
 import logging
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from onyx_jupyter.memory.word_search import search_words
+from onyx_jupyter.protocols.retrieval import Found, SearchFilter
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_bytes_atomically
 
 log = logging.getLogger(__name__)
+MAX_SEARCHED_CHARS = 20_000_000
 _QUICK = 1  # gzip's level: texts are many, and seldom read
 
 
@@ -37,6 +43,31 @@ class DocumentTexts:
             return gzip.decompress(self._place(name).read_bytes()).decode()
         except (OSError, EOFError, zlib.error, UnicodeDecodeError):
             return None
+
+    def search(self, names: Sequence[str], query: str, only: SearchFilter, limit: int) -> list[Found]:
+        """Passages that contain the words, best first; after `MAX_SEARCHED_CHARS`, no more texts are searched."""
+        read: dict[str, str] = {}
+        chars = 0
+        for name in names:
+            may_be_found = only.paths is None or name.startswith(tuple(only.paths))
+            text = self.text(name) if may_be_found and chars < MAX_SEARCHED_CHARS else None
+            if text is not None:
+                read[name] = text
+                chars += len(text)
+        return [
+            Found(
+                kind="document",
+                agent="",
+                path=passage.path,
+                start_line=passage.start_line,
+                end_line=passage.end_line,
+                heading=passage.heading,
+                snippet=passage.snippet,
+                score=passage.score,
+                text_score=passage.score,
+            )
+            for passage in search_words(read, query, limit)
+        ]
 
     def has(self, name: str) -> bool:
         return self._place(name).exists()

@@ -91,13 +91,13 @@ def place(passage: Mapping[str, Any]) -> str:
     return f"{passage['path']}:{first}" + (f"–{last}" if last > first else "")
 
 
-def ago(moment: str, now: datetime | None = None) -> str:
+def ago(moment: str) -> str:
     """`3 h ago`, from ISO 8601 in UTC."""
     try:
         then = datetime.fromisoformat(moment)
     except ValueError:
         return moment
-    seconds = ((now or datetime.now(UTC)) - then).total_seconds()
+    seconds = (datetime.now(UTC) - then).total_seconds()
     for unit_s, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= unit_s:
             return f"{int(seconds // unit_s)} {name} ago"

@@ -20,6 +20,7 @@ from onyx_jupyter.magics.server_address import ServerAddress
 
 REQUEST_S = 30.0
 CONNECT_S = 10.0
+_PAUSE_S = 0.5
 Event = tuple[str, dict[str, Any]]
 _BROKEN = (OSError, websocket.WebSocketException, ssl.SSLError)
 
@@ -151,16 +152,16 @@ class ServerConnection:
         return self._socket
 
 
-def retry_connection(attempt: Callable[[], Any], patience_s: float, pause_s: float = 0.5) -> Any:
+def retry_connection(attempt: Callable[[], Any], patience_s: float) -> Any:
     """Retries for that long while the connection breaks. Raises: ConnectionGone afterwards."""
     deadline = time.monotonic() + patience_s
     while True:
         try:
             return attempt()
         except ConnectionGone:
-            if time.monotonic() + pause_s > deadline:
+            if time.monotonic() + _PAUSE_S > deadline:
                 raise
-            time.sleep(pause_s)
+            time.sleep(_PAUSE_S)
 
 
 def unreachable(server: ServerAddress, error: ConnectionGone) -> MagicError:

@@ -1,15 +1,20 @@
-"""Registers the magics in a shell and removes them again."""
+"""Registers the magics in a shell, where a question may end in `?`, and removes them again."""
 
 from __future__ import annotations
 
 import re
 import sys
+import tokenize
+from collections.abc import Sequence
 from typing import Any
 
+from IPython.core.inputtransformer2 import EscapedCommand
+
 from onyx_jupyter.magics.onyx_magic import OnyxMagics
-from onyx_jupyter.magics.question_mark import MAGIC, Question
 
 _TAKEN_FOR_HELP = re.compile(r"^[ \t]*%onyx[ \t].*\?[ \t]*$", re.MULTILINE)
+MAGIC = "onyx"
+_SPACE = frozenset({tokenize.INDENT, tokenize.DEDENT})
 
 
 def load(shell: Any) -> None:
@@ -35,6 +40,23 @@ def _warn_of_questions_in_this_cell(shell: Any) -> None:
     if _TAKEN_FOR_HELP.search(str(history[-1])):
         sys.stderr.write(
             "Onyx: a question in the cell that loads the extension must not end in ?, because IPython takes it as a "
-            "help "
-            "request. Put %load_ext onyx_jupyter in a cell of its own.\n"
+            "help request. Put %load_ext onyx_jupyter in a cell of its own.\n"
         )
+
+
+class Question(EscapedCommand):
+    """`%onyx …?` is a question, not a request for IPython's help, over which it takes precedence; `%onyx?` is one."""
+
+    priority = 4
+
+    @classmethod
+    def find(cls, tokens_by_line: Sequence[Sequence[tokenize.TokenInfo]]) -> Question | None:
+        for line in tokens_by_line:
+            tokens = [token for token in line[:8] if token.type not in _SPACE][:3]
+            if len(tokens) < 2 or [token.string for token in tokens[:2]] != ["%", MAGIC]:
+                continue
+            percent, name, *more = tokens
+            behind = name.line[name.end[1] : name.end[1] + 1]
+            if percent.end == name.start and not (more and more[0].string == "?" and behind == "?"):
+                return cls(percent.start)
+        return None

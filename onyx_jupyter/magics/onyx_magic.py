@@ -21,7 +21,6 @@ from onyx_jupyter.magics.cell_user import CellUser
 from onyx_jupyter.magics.connection import ConnectionGone, Refused, ServerConnection, unreachable
 from onyx_jupyter.magics.interpolation import evaluated, interpolate
 from onyx_jupyter.magics.kernel_facts import KernelFacts, kernel_facts
-from onyx_jupyter.magics.kernel_sessions import NEW, KernelSessions
 from onyx_jupyter.magics.server_address import find_server
 from onyx_jupyter.magics.shown_data import text_data
 from onyx_jupyter.magics.skill_command import SkillCommand
@@ -32,6 +31,7 @@ from onyx_jupyter.magics.turn_state import TurnState
 from onyx_jupyter.magics.turn_view import TurnView
 
 CODE_INSTRUCTION = "Give the code in one Python block: it becomes the next cell."
+NEW = "new"
 
 
 @magics_class
@@ -177,3 +177,31 @@ def _schema(written: str, names: Mapping[str, Any]) -> Mapping[str, Any]:
             hint='Name a variable that contains one, or write it out: --schema {"type": "object"}.',
         ) from error
     return value
+
+
+class KernelSessions:
+    """`--session new` begins another one, which the kernel then keeps; a key applies only to that question."""
+
+    def __init__(self) -> None:
+        self._keys: dict[tuple[str, str | None], str] = {}
+
+    def key(self, connection: ServerConnection, *, wanted: str | None, agent: str | None, title: str) -> str:
+        """Raises: Refused (no such agent), ConnectionGone."""
+        if wanted not in (None, NEW):
+            return str(wanted)
+        place = (connection.server.url, agent)
+        if wanted == NEW or place not in self._keys:
+            asked: dict[str, Any] = {} if agent is None else {"agentId": agent}
+            self._keys[place] = connection.request("sessions.create", title=title[:200], **asked)["sessionKey"]
+        return self._keys[place]
+
+    def forget(self, key: str) -> bool:
+        """Whether it was one of these; call it if the session no longer exists on the server."""
+        places = [place for place, known in self._keys.items() if known == key]
+        for place in places:
+            del self._keys[place]
+        return bool(places)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        return frozenset(self._keys.values())

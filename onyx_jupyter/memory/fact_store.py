@@ -31,7 +31,7 @@ from onyx_jupyter.memory.facts import (
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.folder import NO_FILE, decoded, read_bytes
 from onyx_jupyter.memory.targets import FACTS_FILE
-from onyx_jupyter.protocols import Embeddings, FactOutcome, FactPreview, KnownFact, MemoryAuthor
+from onyx_jupyter.protocols import Embeddings, FactOutcome, FactPreview, KnownFact
 from onyx_jupyter.security.injected_words import find_injection
 from onyx_jupyter.security.secret_redactor import marked
 from onyx_jupyter.storage.versions import checksum_of
@@ -116,7 +116,6 @@ class FactStore:
         replaces: str | None = None,
         beside: Collection[str] = (),
         may_end: Collection[str] | None = None,
-        author: MemoryAuthor = "agent",
         session_key: str | None = None,
         turn: str | None = None,
     ) -> FactOutcome:
@@ -139,12 +138,11 @@ class FactStore:
                 created_at=moment,
                 reinforced_at=moment,
                 valid_from=moment,
-                author=author,
                 session_key=session_key,
                 turn=turn,
             )
             new_text, kept = _remembered(file, fact, pair, moment)
-            if await self._write(file, new_text, author, session_key):
+            if await self._write(file, new_text, session_key):
                 return kept
         raise _contended()
 
@@ -167,7 +165,7 @@ class FactStore:
             if not gone:
                 raise ToolError("These facts no longer exist.")
             text = compact(file.found, [fact.id for fact in gone])
-            if await self._write(file, text, "agent", session_key):
+            if await self._write(file, text, session_key):
                 return gone
         raise _contended()
 
@@ -208,9 +206,9 @@ class FactStore:
             raise ToolError(f"A category is a word or two, at most {MAX_CATEGORY_CHARS} characters.")
         return self._checked(category)
 
-    async def _write(self, file: _File, text: str, author: MemoryAuthor, session_key: str | None) -> bool:
+    async def _write(self, file: _File, text: str, session_key: str | None) -> bool:
         try:
-            await self.memory.replace(FACTS_FILE, text, based_on=file.checksum, author=author, session_key=session_key)
+            await self.memory.replace(FACTS_FILE, text, based_on=file.checksum, author="agent", session_key=session_key)
         except MemoryConflict:
             return False
         return True

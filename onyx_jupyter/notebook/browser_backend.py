@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.events import to_camel
-from onyx_jupyter.notebook.browser_tabs import BrowserTabs
+from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.cell_changes import after_change, carried, check_cell, new_cell_id
 from onyx_jupyter.notebook.cells import cell_hash, stale
 from onyx_jupyter.protocols import (
@@ -110,7 +110,7 @@ class BrowserBackend:
 
     def __init__(
         self,
-        tabs: BrowserTabs,
+        tabs: TabRequests,
         *,
         answer_s: float = _ANSWER_S,
         progress_every_s: float = 5.0,

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NewType, Protocol
+from typing import Any, NewType
 
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import NotebookError
@@ -36,34 +36,6 @@ class OpenIn:
     path: str
 
 
-class BrowserTabs(Protocol):
-    """The tabs that are connected now."""
-
-    def tab_with(self, path: str) -> OpenIn | None:
-        """Prefers the tab it was last written in, then one where it is in front, then the tab that spoke last.
-
-        None if no tab has it open.
-        """
-        ...
-
-    def write_place(self, path: str, *, is_shared: bool) -> OpenIn | None:
-        """Like `tab_with`, which then keeps returning this tab.
-
-        Raises: NotebookError (open_twice) if several tabs have it open without sharing one document.
-        """
-        ...
-
-    async def settled(self, path: str) -> None:
-        """Returns once no tab that had the notebook open might still come back (reload, short break)."""
-        ...
-
-    async def request(
-        self, tab: TabId, action: str, params: Mapping[str, Any], timeout_s: float | None
-    ) -> dict[str, Any]:
-        """The tab's answer. Raises: NotebookError with the tab's own code, tab_gone or tab_silent."""
-        ...
-
-
 @dataclass(slots=True)
 class _Tab:
     send: Send
@@ -76,7 +48,7 @@ class _Tab:
 
 
 class TabRequests:
-    """The BrowserTabs that a transport feeds by calling `opened`, `updated`, `responded` and `closed`.
+    """The connected tabs, which a transport feeds by calling `opened`, `updated`, `responded` and `closed`.
 
     A request is sent to one tab, once, and only that tab's first answer counts. After a tab has gone, calls on the
     notebooks it had open wait up to `reconnect_s`, so that nothing is written under a page that only reloads.
@@ -155,11 +127,19 @@ class TabRequests:
                 waiting.set_exception(_tab_gone())
 
     def tab_with(self, path: str) -> OpenIn | None:
+        """Prefers the tab it was last written in, then one where it is in front, then the tab that spoke last.
+
+        None if no tab has it open.
+        """
         found = self._places(path)
         kept = self._written_in.get(self._paths.canonical(path))
         return next((place for place in found if place.tab == kept), found[0] if found else None)
 
     def write_place(self, path: str, *, is_shared: bool) -> OpenIn | None:
+        """Like `tab_with`, which then keeps returning this tab.
+
+        Raises: NotebookError (open_twice) if several tabs have it open without sharing one document.
+        """
         found = self._places(path)
         if len({place.tab for place in found}) > 1 and not is_shared:
             raise NotebookError(
@@ -229,6 +209,7 @@ class TabRequests:
         return max(pages)[1] if pages else None
 
     async def settled(self, path: str) -> None:
+        """Returns once no tab that had the notebook open might still come back (reload, short break)."""
         wanted = self._paths.canonical(path)
         while self.tab_with(path) is None and (until := self._may_return.get(wanted)) is not None:
             left_s = until - asyncio.get_running_loop().time()
@@ -244,6 +225,7 @@ class TabRequests:
     async def request(
         self, tab: TabId, action: str, params: Mapping[str, Any], timeout_s: float | None
     ) -> dict[str, Any]:
+        """The tab's answer. Raises: NotebookError with the tab's own code, tab_gone or tab_silent."""
         state = self._tabs.get(tab)
         if state is None:
             raise _tab_gone()

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.cells import find_cell, stale
@@ -17,7 +17,7 @@ from onyx_jupyter.notebook.drawn_figures import DrawnFigures
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.output_limits import count_chars
-from onyx_jupyter.protocols import AppliedChange, Cell, CellChange, CellRun, NotebookCells, SetOutputs
+from onyx_jupyter.protocols import Cell, CellRun, NotebookCells, Notebooks, SetOutputs
 
 _SHOW_EVERY_S = 0.5
 _SHOW_AT_LEAST_EVERY_S = 10.0
@@ -30,29 +30,21 @@ def show_every_s(outputs: Sequence[Mapping[str, Any]]) -> float:
     return min(max(_SHOW_EVERY_S, chars / _SHOWN_CHARS_PER_S), _SHOW_AT_LEAST_EVERY_S)
 
 
-class Cells(Protocol):
-    """Notebooks as `Notebooks` has them, wherever they are open at that moment."""
-
-    async def read_cells(self, path: str, ids: Collection[str]) -> NotebookCells: ...
-
-    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]: ...
-
-
 class CellRuns:
-    """Runs cells in one server's kernels. `cells` accesses its notebooks; `is_watched` says whether one is open."""
+    """Runs cells in one server's kernels. `is_watched` says whether a notebook is open anywhere."""
 
     def __init__(
         self,
         kernel_manager: Any,
         sessions: KernelSessions,
-        cells: Cells,
+        notebooks: Notebooks,
         is_watched: Callable[[str], bool],
         figures: DrawnFigures,
     ) -> None:
         self._kernels = kernel_manager
         self._figures = figures
         self._sessions = sessions
-        self._cells = cells
+        self._notebooks = notebooks
         self._is_watched = is_watched
 
     async def run(
@@ -73,10 +65,10 @@ class CellRuns:
         if cell.cell_type != "code":
             raise NotebookError("not_code", f"Cell {cell_id} of {path} is a {cell.cell_type} cell: nothing to run.")
         kernel_id = await self._sessions.find_or_start(path, view.kernel_name)
-        shown = _Shown(path, cell_id, KernelRun(self._kernels, kernel_id, progress), self._cells, self._is_watched)
+        shown = _Shown(path, cell_id, KernelRun(self._kernels, kernel_id, progress), self._notebooks, self._is_watched)
 
         async def check() -> None:
-            _still(await self._cells.read_cells(path, [cell_id]), cell_id, cell.hash)
+            _still(await self._notebooks.read_cells(path, [cell_id]), cell_id, cell.hash)
 
         try:
             async with shown.live():
@@ -104,14 +96,14 @@ class _Shown:
     """One execution, and how much of it the notebook shows."""
 
     def __init__(
-        self, path: str, cell_id: str, execution: KernelRun, cells: Cells, is_watched: Callable[[str], bool]
+        self, path: str, cell_id: str, execution: KernelRun, notebooks: Notebooks, is_watched: Callable[[str], bool]
     ) -> None:
         self.execution = execution
         self.before: Any = None
         self.left_out = False
         self._path = path
         self._cell_id = cell_id
-        self._cells = cells
+        self._notebooks = notebooks
         self._is_watched = is_watched
         self._last: SetOutputs | None = None
 
@@ -149,7 +141,7 @@ class _Shown:
         change = SetOutputs(self._cell_id, self.execution.outputs, self.execution.execution_count)
         if change == self._last:
             return
-        (made,) = await self._cells.apply(self._path, [change])
+        (made,) = await self._notebooks.apply(self._path, [change])
         if self._last is None:
             self.before, self.left_out = made.before, made.outputs_left_out
         self._last = change

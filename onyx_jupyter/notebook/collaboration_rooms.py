@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Protocol
+from typing import Any
 
 from jupyter_core.utils import ensure_async
 from tornado.web import HTTPError
@@ -15,25 +15,6 @@ _EXTENSION = "jupyter_server_ydoc"
 _PREFIX = "json:notebook:"
 _READY_S = 15.0
 _POLL_S = 0.05
-
-
-class Rooms(Protocol):
-    """The live rooms of notebooks."""
-
-    def has(self, path: str) -> bool:
-        """Whether the notebook is open in a room."""
-        ...
-
-    async def document(self, path: str) -> Any:
-        """The shared `YNotebook` itself, loaded, while its content is not being replaced.
-
-        Raises: NotebookError (no_room, room_not_ready).
-        """
-        ...
-
-    async def is_writable(self, path: str) -> bool:
-        """Whether the room can save changes."""
-        ...
 
 
 class CollaborationRooms:
@@ -48,9 +29,14 @@ class CollaborationRooms:
         self._paths = paths
 
     def has(self, path: str) -> bool:
+        """Whether the notebook is open in a room."""
         return self._room_id(path) is not None
 
     async def document(self, path: str) -> Any:
+        """The shared `YNotebook` itself, loaded, while its content is not being replaced.
+
+        Raises: NotebookError (no_room, room_not_ready).
+        """
         try:
             async with asyncio.timeout(_READY_S):
                 return await self._ready_document(path)
@@ -60,7 +46,7 @@ class CollaborationRooms:
             ) from None
 
     async def is_writable(self, path: str) -> bool:
-        """A room silently skips saving a read-only file."""
+        """Whether the room can save changes: it silently skips saving a read-only file."""
         try:
             model = await ensure_async(self._server.contents_manager.get(path, content=False))
         except HTTPError:  # the file is gone by now, and the room may create it again

@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.browser_tabs import BrowserTabs
+from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.cell_changes import apply_steps, plan
 from onyx_jupyter.notebook.cells import cell_views, source_of, wanted_places
-from onyx_jupyter.notebook.collaboration_rooms import Rooms
+from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.notebook_file import NotebookFile, NotebookFiles
 from onyx_jupyter.protocols import AppliedChange, CellChange, CellSize, InsertCell, NbCell, NotebookCells, NotebookView
@@ -22,8 +22,8 @@ class ContentsBackend:
         self,
         contents_manager: Any,
         sessions: KernelSessions,
-        tabs: BrowserTabs,
-        rooms: Rooms,
+        tabs: TabRequests,
+        rooms: CollaborationRooms,
     ) -> None:
         self._files = NotebookFiles(contents_manager, self._refuse_open)
         self._sessions = sessions

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.browser_backend import BrowserBackend
-from onyx_jupyter.notebook.browser_tabs import BrowserTabs
+from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.cell_runs import CellRuns
-from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms, Rooms
+from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms
 from onyx_jupyter.notebook.contents_backend import ContentsBackend
 from onyx_jupyter.notebook.drawn_figures import DrawnFigures
 from onyx_jupyter.notebook.kernel_inspection import KernelInspection
@@ -28,39 +28,8 @@ T = TypeVar("T")
 _ELSEWHERE = ("not_open", "open_in_tab", "no_room", "open_in_room")
 _CHOICES = 3
 
-
-class Backend(Protocol):
-    """One way to access an existing notebook; the methods are those of `Notebooks`."""
-
-    async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView: ...
-
-    async def read_cells(
-        self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
-    ) -> NotebookCells: ...
-
-    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]: ...
-
-
-class BrowserRuns(Backend, Protocol):
-    """A backend that runs cells itself, through a tab, in which the cell's widgets and input prompts work as usual."""
-
-    async def run_cell(
-        self,
-        path: str,
-        cell_id: str,
-        progress: Callable[[str], None],
-        *,
-        base_hash: str | None,
-        began: Callable[[], None],
-    ) -> CellRun: ...
-
-
-class Creates(Backend, Protocol):
-    """A backend that creates notebooks and knows whether one exists."""
-
-    async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView: ...
-
-    async def has(self, path: str) -> bool: ...
+Backend = BrowserBackend | RoomBackend | ContentsBackend
+"""One way to access an existing notebook."""
 
 
 class DocumentService:
@@ -68,13 +37,13 @@ class DocumentService:
 
     def __init__(
         self,
-        tabs: BrowserTabs,
-        rooms: Rooms,
+        tabs: TabRequests,
+        rooms: CollaborationRooms,
         paths: NotebookPaths,
         *,
-        browser: BrowserRuns,
-        room: Backend,
-        contents: Creates,
+        browser: BrowserBackend,
+        room: RoomBackend,
+        contents: ContentsBackend,
         kernel_manager: Any,
         sessions: KernelSessions,
     ) -> None:
@@ -176,7 +145,7 @@ class DocumentService:
 
 
 def document_service(
-    server_app: Any, tabs: BrowserTabs, paths: NotebookPaths, contents_manager: Any | None = None
+    server_app: Any, tabs: TabRequests, paths: NotebookPaths, contents_manager: Any | None = None
 ) -> DocumentService:
     """The service over a running Jupyter server's managers; `contents_manager` replaces the server's own."""
     sessions = kernel_sessions(server_app, paths)

@@ -12,7 +12,7 @@ from jupyter_core.utils import ensure_async
 from pydantic import TypeAdapter, ValidationError
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.browser_tabs import BrowserTabs
+from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.kernel_inspection import KernelInspection
 from onyx_jupyter.notebook.kernel_run import KernelRun
 from onyx_jupyter.notebook.kernel_sessions import KernelSession, KernelSessions
@@ -34,7 +34,7 @@ _NAMES = TypeAdapter(frozenset[str])
 class KernelService:
     """Implements `Kernels` over a server's own kernel manager."""
 
-    def __init__(self, kernel_manager: Any, sessions: KernelSessions, tabs: BrowserTabs) -> None:
+    def __init__(self, kernel_manager: Any, sessions: KernelSessions, tabs: TabRequests) -> None:
         self._kernels = kernel_manager
         self._sessions = sessions
         self._tabs = tabs

@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from onyx_jupyter.notebook.cell_changes import Step, plan
 from onyx_jupyter.notebook.cells import cell_ids, cell_views, read_only, wanted_places
-from onyx_jupyter.notebook.collaboration_rooms import Rooms
+from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms
 from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 from onyx_jupyter.notebook.shared_cells import edit_source, restore_cell
 from onyx_jupyter.protocols import (
@@ -30,7 +30,7 @@ _MINOR_WITH_IDS = 5
 class RoomBackend:
     """Notebooks with a live room. For any other notebook, every call raises NotebookError (no_room)."""
 
-    def __init__(self, rooms: Rooms, sessions: KernelSessions) -> None:
+    def __init__(self, rooms: CollaborationRooms, sessions: KernelSessions) -> None:
         self._rooms = rooms
         self._sessions = sessions
 

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 
 from jupyter_core.utils import ensure_async
 from tornado.web import HTTPError
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.notebook.kernel_sessions import KernelSession
+from onyx_jupyter.notebook.browser_tabs import TabRequests
+from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms
+from onyx_jupyter.notebook.kernel_sessions import KernelSessions
 
 CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 
 
-class Tabs(Protocol):
-    """The tabs that are connected now."""
-
-    def count_with(self, path: str) -> int: ...
-
-
-class Rooms(Protocol):
-    """The live rooms of notebooks."""
-
-    def has(self, path: str) -> bool: ...
-
-
-class Sessions(Protocol):
-    """The kernels of notebooks."""
-
-    async def find(self, path: str) -> KernelSession | None: ...
-
-
-def remover(contents_manager: Any, tabs: Tabs, rooms: Rooms, sessions: Sessions) -> Callable[[str], Awaitable[None]]:
+def remover(
+    contents_manager: Any, tabs: TabRequests, rooms: CollaborationRooms, sessions: KernelSessions
+) -> Callable[[str], Awaitable[None]]:
     """Deletes a file as the file browser does: into the system's trash, if the server is configured so.
 
     Refuses (open_in_tabs, open_elsewhere) if the notebook may be open with unsaved work.
@@ -50,7 +36,7 @@ def remover(contents_manager: Any, tabs: Tabs, rooms: Rooms, sessions: Sessions)
     return remove
 
 
-async def _refuse_open(path: str, tabs: Tabs, sessions: Sessions) -> None:
+async def _refuse_open(path: str, tabs: TabRequests, sessions: KernelSessions) -> None:
     count = tabs.count_with(path)
     if count > 1:
         raise NotebookError(

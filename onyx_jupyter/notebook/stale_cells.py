@@ -10,13 +10,6 @@ from onyx_jupyter.protocols import Cell
 
 Staleness = Literal["edited", "other_kernel", "out_of_order"]
 
-WORDS: Mapping[Staleness, str] = {
-    "edited": "edited since it ran",
-    "other_kernel": "did not run in this kernel",
-    "out_of_order": "ran before a cell above it",
-}
-"""Each kind in a few words, shown after a cell."""
-
 
 def stale_cells(cells: Sequence[Cell], executed: Mapping[int, str]) -> Mapping[str, Staleness]:
     """Cell id → why its outputs may be stale, judged by execution counts; cells that never ran are omitted.

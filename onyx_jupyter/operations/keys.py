@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.sessions.entry import Entry
     from onyx_jupyter.sessions.store import SessionStore
     from onyx_jupyter.sessions.transcript import SessionTranscript
+    from onyx_jupyter.usage.model_call import ModelCall
 
 # Provided from outside of the features.
 HOST: Key[Host] = Key("the server")
@@ -46,6 +47,7 @@ CONTRIBUTIONS: Key[Contributions] = Key("feature contributions")
 HEALTH: Key[Callable[[], Awaitable[dict[str, Any]]]] = Key("health")
 
 CONFIGURED: Key[Configured] = Key("configuration")
+MODEL_CALLS: Key[Signal[ModelCall]] = Key("model calls")
 STREAMS: Key[SessionStreams] = Key("event streams")
 AUDIT_LOG: Key[AuditLog] = Key("audit log")
 AUDIT: Key[AuditTrail] = Key("audit trail")

@@ -3,192 +3,87 @@
 This package contains no behaviour.
 """
 
-from onyx_jupyter.protocols.approvals import (
-    ApprovalAnswer,
-    Approver,
-)
-from onyx_jupyter.protocols.facts import (
-    FactOutcome,
-    FactPreview,
-    Facts,
-    KnownFact,
-)
-from onyx_jupyter.protocols.kernels import (
-    Inspection,
-    InspectionTable,
-    Kernels,
-    KernelVariables,
-    Variable,
-    VariableKind,
-)
-from onyx_jupyter.protocols.knowledge import (
-    FileProblem,
-    Knowledge,
-    KnowledgeAnswer,
-    KnowledgeItem,
-    KnowledgeKind,
-    KnowledgePassage,
-    ReadingState,
-)
-from onyx_jupyter.protocols.memory import (
-    BootstrapFile,
-    FileVersion,
-    Memory,
-    MemoryAuthor,
-    MemoryText,
-)
-from onyx_jupyter.protocols.models import (
-    CellDraft,
-    Guidance,
-    Model,
-    ModelDone,
-    ModelEvent,
-    ModelFileHolder,
-    ModelInfo,
-    ModelNote,
-    ModelProgress,
-    ModelRequest,
-    Models,
-    Prefills,
-    TextDelta,
-    TextWasThinking,
-    ThoughtDelta,
-)
-from onyx_jupyter.protocols.notebooks import (
-    After,
-    AppliedChange,
-    Cell,
-    CellChange,
-    CellRun,
-    CellSize,
-    CellType,
-    DeleteCell,
-    EditCell,
-    InsertCell,
-    MoveCell,
-    NbCell,
-    NotebookCells,
-    Notebooks,
-    NotebookView,
-    Place,
-    RestoreCell,
-    SetOutputs,
-)
-from onyx_jupyter.protocols.retrieval import (
-    Candidate,
-    Chunk,
-    Embedder,
-    EmbedderIdentity,
-    Embeddings,
-    Found,
-    Fusion,
-    Search,
-    SearchAnswer,
-    SearchFilter,
-    Source,
-    SourceKind,
-    TextIndex,
-)
-from onyx_jupyter.protocols.sessions import (
-    Block,
-    Compaction,
-    Measured,
-    OtherSession,
-    SessionMessage,
-    SessionPassage,
-    Sessions,
-    Transcript,
-)
-from onyx_jupyter.protocols.tools import (
-    CARD_FACTS,
-    ExactScope,
-    ToolPreview,
-    UserAnswer,
-    UserQuestion,
-)
-
-__all__ = [
-    "CARD_FACTS",
-    "After",
-    "AppliedChange",
-    "ApprovalAnswer",
-    "Approver",
-    "Block",
-    "BootstrapFile",
-    "Candidate",
-    "Cell",
-    "CellChange",
-    "CellDraft",
-    "CellRun",
-    "CellSize",
-    "CellType",
-    "Chunk",
-    "Compaction",
-    "DeleteCell",
-    "EditCell",
-    "Embedder",
-    "EmbedderIdentity",
-    "Embeddings",
-    "ExactScope",
-    "FactOutcome",
-    "FactPreview",
-    "Facts",
-    "FileProblem",
-    "FileVersion",
-    "Found",
-    "Fusion",
-    "Guidance",
-    "InsertCell",
-    "Inspection",
-    "InspectionTable",
-    "KernelVariables",
-    "Kernels",
-    "Knowledge",
-    "KnowledgeAnswer",
-    "KnowledgeItem",
-    "KnowledgeKind",
-    "KnowledgePassage",
-    "KnownFact",
-    "Measured",
-    "Memory",
-    "MemoryAuthor",
-    "MemoryText",
-    "Model",
-    "ModelDone",
-    "ModelEvent",
-    "ModelFileHolder",
-    "ModelInfo",
-    "ModelNote",
-    "ModelProgress",
-    "ModelRequest",
-    "Models",
-    "MoveCell",
-    "NbCell",
-    "NotebookCells",
-    "NotebookView",
-    "Notebooks",
-    "OtherSession",
-    "Place",
-    "Prefills",
-    "ReadingState",
-    "RestoreCell",
-    "Search",
-    "SearchAnswer",
-    "SearchFilter",
-    "SessionMessage",
-    "SessionPassage",
-    "Sessions",
-    "SetOutputs",
-    "Source",
-    "SourceKind",
-    "TextDelta",
-    "TextIndex",
-    "TextWasThinking",
-    "ThoughtDelta",
-    "ToolPreview",
-    "Transcript",
-    "UserAnswer",
-    "UserQuestion",
-    "Variable",
-    "VariableKind",
-]
+from onyx_jupyter.protocols.approvals import ApprovalAnswer as ApprovalAnswer
+from onyx_jupyter.protocols.approvals import Approver as Approver
+from onyx_jupyter.protocols.facts import FactOutcome as FactOutcome
+from onyx_jupyter.protocols.facts import FactPreview as FactPreview
+from onyx_jupyter.protocols.facts import Facts as Facts
+from onyx_jupyter.protocols.facts import KnownFact as KnownFact
+from onyx_jupyter.protocols.kernels import Inspection as Inspection
+from onyx_jupyter.protocols.kernels import InspectionTable as InspectionTable
+from onyx_jupyter.protocols.kernels import Kernels as Kernels
+from onyx_jupyter.protocols.kernels import KernelVariables as KernelVariables
+from onyx_jupyter.protocols.kernels import Variable as Variable
+from onyx_jupyter.protocols.kernels import VariableKind as VariableKind
+from onyx_jupyter.protocols.knowledge import FileProblem as FileProblem
+from onyx_jupyter.protocols.knowledge import Knowledge as Knowledge
+from onyx_jupyter.protocols.knowledge import KnowledgeAnswer as KnowledgeAnswer
+from onyx_jupyter.protocols.knowledge import KnowledgeItem as KnowledgeItem
+from onyx_jupyter.protocols.knowledge import KnowledgeKind as KnowledgeKind
+from onyx_jupyter.protocols.knowledge import KnowledgePassage as KnowledgePassage
+from onyx_jupyter.protocols.knowledge import ReadingState as ReadingState
+from onyx_jupyter.protocols.memory import BootstrapFile as BootstrapFile
+from onyx_jupyter.protocols.memory import FileVersion as FileVersion
+from onyx_jupyter.protocols.memory import Memory as Memory
+from onyx_jupyter.protocols.memory import MemoryAuthor as MemoryAuthor
+from onyx_jupyter.protocols.memory import MemoryText as MemoryText
+from onyx_jupyter.protocols.models import EFFORTS as EFFORTS
+from onyx_jupyter.protocols.models import CellDraft as CellDraft
+from onyx_jupyter.protocols.models import Guidance as Guidance
+from onyx_jupyter.protocols.models import Model as Model
+from onyx_jupyter.protocols.models import ModelDone as ModelDone
+from onyx_jupyter.protocols.models import ModelEvent as ModelEvent
+from onyx_jupyter.protocols.models import ModelFileHolder as ModelFileHolder
+from onyx_jupyter.protocols.models import ModelInfo as ModelInfo
+from onyx_jupyter.protocols.models import ModelNote as ModelNote
+from onyx_jupyter.protocols.models import ModelProgress as ModelProgress
+from onyx_jupyter.protocols.models import ModelRequest as ModelRequest
+from onyx_jupyter.protocols.models import Models as Models
+from onyx_jupyter.protocols.models import Prefills as Prefills
+from onyx_jupyter.protocols.models import TextDelta as TextDelta
+from onyx_jupyter.protocols.models import TextWasThinking as TextWasThinking
+from onyx_jupyter.protocols.models import ThoughtDelta as ThoughtDelta
+from onyx_jupyter.protocols.notebooks import After as After
+from onyx_jupyter.protocols.notebooks import AppliedChange as AppliedChange
+from onyx_jupyter.protocols.notebooks import Cell as Cell
+from onyx_jupyter.protocols.notebooks import CellChange as CellChange
+from onyx_jupyter.protocols.notebooks import CellRun as CellRun
+from onyx_jupyter.protocols.notebooks import CellSize as CellSize
+from onyx_jupyter.protocols.notebooks import CellType as CellType
+from onyx_jupyter.protocols.notebooks import DeleteCell as DeleteCell
+from onyx_jupyter.protocols.notebooks import EditCell as EditCell
+from onyx_jupyter.protocols.notebooks import InsertCell as InsertCell
+from onyx_jupyter.protocols.notebooks import MoveCell as MoveCell
+from onyx_jupyter.protocols.notebooks import NbCell as NbCell
+from onyx_jupyter.protocols.notebooks import NotebookCells as NotebookCells
+from onyx_jupyter.protocols.notebooks import Notebooks as Notebooks
+from onyx_jupyter.protocols.notebooks import NotebookView as NotebookView
+from onyx_jupyter.protocols.notebooks import Place as Place
+from onyx_jupyter.protocols.notebooks import RestoreCell as RestoreCell
+from onyx_jupyter.protocols.notebooks import SetOutputs as SetOutputs
+from onyx_jupyter.protocols.retrieval import Candidate as Candidate
+from onyx_jupyter.protocols.retrieval import Chunk as Chunk
+from onyx_jupyter.protocols.retrieval import Embedder as Embedder
+from onyx_jupyter.protocols.retrieval import EmbedderIdentity as EmbedderIdentity
+from onyx_jupyter.protocols.retrieval import Embeddings as Embeddings
+from onyx_jupyter.protocols.retrieval import Found as Found
+from onyx_jupyter.protocols.retrieval import Fusion as Fusion
+from onyx_jupyter.protocols.retrieval import Search as Search
+from onyx_jupyter.protocols.retrieval import SearchAnswer as SearchAnswer
+from onyx_jupyter.protocols.retrieval import SearchFilter as SearchFilter
+from onyx_jupyter.protocols.retrieval import Source as Source
+from onyx_jupyter.protocols.retrieval import SourceKind as SourceKind
+from onyx_jupyter.protocols.retrieval import TextIndex as TextIndex
+from onyx_jupyter.protocols.sessions import Block as Block
+from onyx_jupyter.protocols.sessions import Compaction as Compaction
+from onyx_jupyter.protocols.sessions import Measured as Measured
+from onyx_jupyter.protocols.sessions import OtherSession as OtherSession
+from onyx_jupyter.protocols.sessions import SessionMessage as SessionMessage
+from onyx_jupyter.protocols.sessions import SessionPassage as SessionPassage
+from onyx_jupyter.protocols.sessions import Sessions as Sessions
+from onyx_jupyter.protocols.sessions import Transcript as Transcript
+from onyx_jupyter.protocols.tools import CARD_FACTS as CARD_FACTS
+from onyx_jupyter.protocols.tools import ExactScope as ExactScope
+from onyx_jupyter.protocols.tools import ToolPreview as ToolPreview
+from onyx_jupyter.protocols.tools import UserAnswer as UserAnswer
+from onyx_jupyter.protocols.tools import UserQuestion as UserQuestion

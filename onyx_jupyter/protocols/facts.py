@@ -52,7 +52,6 @@ class Facts(Protocol):
         replaces: str | None = None,
         beside: Collection[str] = (),
         may_end: Collection[str] | None = None,
-        author: Literal["user", "agent", "consolidation"] = "agent",
         session_key: str | None = None,
         turn: str | None = None,
     ) -> FactOutcome:

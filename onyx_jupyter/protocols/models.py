@@ -12,6 +12,9 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from onyx_jupyter.messages import Message, ToolCall, ToolDefinition, Usage
 
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""How much a model may think before it answers; a model that lacks one gets the nearest that it has."""
+
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
@@ -29,7 +32,11 @@ class Guidance:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call to a model. If `tools` is empty, it answers in words."""
+    """One call to a model. If `tools` is empty, it answers in words.
+
+    `max_tokens` limits the answer; what the model thinks at an `effort` (one of EFFORTS; None: as configured for its
+    provider) comes on top.
+    """
 
     system: str
     messages: Sequence[Message]
@@ -37,6 +44,7 @@ class ModelRequest:
     temperature: float | None = None
     max_tokens: int | None = None
     guidance: Guidance | None = None
+    effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +97,15 @@ class ModelNote:
 class ModelDone:
     """The end of one model call; every stream ends with exactly one, or raises ModelError.
 
-    `restarted`: the answer does not continue the text begun by its guidance.
+    `restarted`: the answer does not continue the text begun by its guidance. `carried` are fields that the provider
+    wants back with the results of the calls (see CarriedFields).
     """
 
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
     finish_reason: str = "stop"
     restarted: bool = False
+    carried: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
 ModelEvent = TextDelta | ThoughtDelta | TextWasThinking | ModelProgress | CellDraft | ModelNote | ModelDone

@@ -12,6 +12,7 @@ from onyx_jupyter.providers.known_providers import (
     KNOWN_PROVIDERS,
     LOCAL,
     LOGIN_PROVIDERS,
+    OWN_SERVER,
     KnownProvider,
     known_provider,
 )
@@ -41,7 +42,7 @@ def endpoint_of(model_id: str, settings: ModelsSettings) -> Endpoint:
     provider = settings.providers.get(name, ProviderSettings())
     known = known_provider(name)
     endpoint = _known(known, model_id, settings, provider) if known else _compatible(name, model_id, settings, provider)
-    check_allowed(endpoint.provider.base_url, endpoint.provider.title)
+    check_allowed(endpoint.address or None, endpoint.provider.title)
     return endpoint
 
 
@@ -76,8 +77,9 @@ def _known(known: KnownProvider, model_id: str, settings: ModelsSettings, own: P
         vision=own.vision,
         # A server of one's own, or on this machine, may serve any model by a name that has a price elsewhere.
         priced=known.default_url is None and not (known.name == "openai" and base_url),
-        # OpenAI's own models need what LiteLLM knows about each of them; another server with its protocol does not.
-        protocol="openai" if known.name == "openai" and base_url else known.protocol,
+        effort=own.effort,
+        # Only OpenAI itself is sure to have Responses: another address gets what all servers of its kind understand.
+        dialect=OWN_SERVER if known.name == "openai" and base_url else known.dialect,
         address=base_url or known.address,
     )
 
@@ -97,7 +99,8 @@ def _compatible(name: str, model_id: str, settings: ModelsSettings, own: Provide
         context_window=own.context_window,
         vision=bool(own.vision),
         priced=False,
-        protocol="openai",
+        effort=own.effort,
+        dialect=OWN_SERVER,
         address=own.base_url,
     )
 

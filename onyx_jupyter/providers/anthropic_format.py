@@ -10,10 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from onyx_jupyter.providers.carried_fields import in_order
+
 _MARK = "cache_control"
 _DATA_URL = re.compile(r"data:([\w.+/-]+);base64,")
 _NOT_IN_AN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 Block = dict[str, Any]
+# The carried field: thinking blocks as they came, among marks for the text and the calls.
+THINKING_BLOCKS = "thinking_blocks"
 
 
 def anthropic_messages(messages: Sequence[Mapping[str, Any]]) -> tuple[list[Block], list[dict[str, Any]]]:
@@ -56,7 +60,8 @@ def _blocks(message: Mapping[str, Any]) -> list[Block]:
         return [_marked(result, message)]
     parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
     blocks = [_part(part) for part in parts if part["type"] != "text" or part["text"].strip()]
-    blocks += [_call(call) for call in message.get("tool_calls") or ()]
+    if calls := [_call(call) for call in message.get("tool_calls") or ()]:
+        blocks = list(in_order(message.get(THINKING_BLOCKS) or (), blocks[0] if blocks else None, calls))
     if blocks:
         blocks[-1] = _marked(blocks[-1], message)
     return blocks

@@ -11,6 +11,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.messages import Usage
+from onyx_jupyter.providers.anthropic_format import THINKING_BLOCKS
 from onyx_jupyter.providers.chat_answer import CallPiece, ChatChunk
 from onyx_jupyter.providers.event_stream import HttpFailure, event_batches
 from onyx_jupyter.providers.prices import Price
@@ -56,42 +57,69 @@ async def message_chunks(
 
 
 async def _chunks(batches: AsyncIterator[list[dict[str, Any]]], price: Price) -> AsyncGenerator[ChatChunk, None]:
-    counted: dict[str, int] = {}
+    answer = _Answer(price)
     try:
         async for events in batches:
-            yield _merged(events, counted, price)
+            yield answer.merged(events)
     except HttpFailure as failure:
         status = failure.status_code or _STATUS.get(str(failure.body.get("type")))
         raise HttpFailure(status, failure.body, failure.headers) from None
 
 
-def _merged(events: Sequence[Mapping[str, Any]], counted: dict[str, int], price: Price) -> ChatChunk:
-    """Several events as one chunk; `counted` collects the tokens, which come at the beginning and at the end."""
-    texts, thoughts, calls = [], [], []
-    reason: str | None = None
-    usage: Usage | None = None
-    for event in events:
-        kind = event.get("type")
-        if kind == "message_start":
-            counted |= _counts(event["message"])
-        elif kind == "content_block_start":
-            block = event["content_block"]
-            if block.get("type") == "tool_use":
-                calls.append(CallPiece(event["index"], block.get("id"), block.get("name"), None))
-        elif kind == "content_block_delta":
-            delta = event["delta"]
-            texts.append(delta.get("text") or "")
-            thoughts.append(delta.get("thinking") or "")
-            if delta.get("type") == "input_json_delta":
-                calls.append(CallPiece(event["index"], None, None, delta.get("partial_json")))
-        elif kind == "message_delta":
-            counted |= _counts(event)
-            usage = _usage(counted, price)
-            stopped = event["delta"].get("stop_reason")
-            reason = _REASONS.get(stopped, stopped)
-        elif kind == "message":
-            return _whole(event, price)
-    return ChatChunk("".join(texts), calls, reason, usage, "".join(thoughts))
+class _Answer:
+    """What has come of one answer: its tokens, which come at the beginning and at the end, and its blocks in order."""
+
+    def __init__(self, price: Price) -> None:
+        self._price = price
+        self._counted: dict[str, int] = {}
+        self._blocks: dict[int, dict[str, Any]] = {}
+
+    def merged(self, events: Sequence[Mapping[str, Any]]) -> ChatChunk:
+        """Several events as one chunk."""
+        texts, thoughts, calls = [], [], []
+        reason: str | None = None
+        usage: Usage | None = None
+        for event in events:
+            kind = event.get("type")
+            if kind == "message_start":
+                self._counted |= _counts(event["message"])
+            elif kind == "content_block_start":
+                block = event["content_block"]
+                self._blocks[event["index"]] = _carried_block(block)
+                if block.get("type") == "tool_use":
+                    calls.append(CallPiece(event["index"], block.get("id"), block.get("name"), None))
+            elif kind == "content_block_delta":
+                delta = event["delta"]
+                texts.append(delta.get("text") or "")
+                thoughts.append(delta.get("thinking") or "")
+                self._grow(event["index"], delta)
+                if delta.get("type") == "input_json_delta":
+                    calls.append(CallPiece(event["index"], None, None, delta.get("partial_json")))
+            elif kind == "message_delta":
+                self._counted |= _counts(event)
+                usage = _usage(self._counted, self._price)
+                stopped = event["delta"].get("stop_reason")
+                reason = _REASONS.get(stopped, stopped)
+            elif kind == "message":
+                return _whole(event, self._price)
+        carried = _carried(list(self._blocks.values())) if usage else None
+        return ChatChunk("".join(texts), calls, reason, usage, "".join(thoughts), carried)
+
+    def _grow(self, index: int, delta: Mapping[str, Any]) -> None:
+        block = self._blocks.get(index, {})
+        for name in ("thinking", "signature"):
+            if block.get("type") == "thinking" and delta.get(name):
+                block[name] = block.get(name, "") + delta[name]
+
+
+def _carried_block(block: Mapping[str, Any]) -> dict[str, Any]:
+    """A thinking block as it is; a mark for a text or a call."""
+    kind = block.get("type")
+    return dict(block) if kind in ("thinking", "redacted_thinking") else {"type": kind}
+
+
+def _carried(blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {THINKING_BLOCKS: blocks} if any(block.keys() - {"type"} for block in blocks) else {}
 
 
 def _whole(message: Mapping[str, Any], price: Price) -> ChatChunk:
@@ -108,6 +136,7 @@ def _whole(message: Mapping[str, Any], price: Price) -> ChatChunk:
         _REASONS.get(message.get("stop_reason") or "", message.get("stop_reason")),
         _usage(_counts(message), price),
         "".join(block.get("thinking") or "" for _, block in blocks),
+        _carried([_carried_block(block) for _, block in blocks]),
     )
 
 

@@ -1,15 +1,16 @@
 """Turns the chunks of one chat completion into model events: words as they arrive, the rest at the end.
 
 Thoughts are separated from the answer, in whichever form they arrive. This module knows neither HTTP nor a client
-library; `litellm_model` and `openai_model` supply the chunks.
+library; the models supply the chunks.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Any
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Usage
@@ -33,19 +34,21 @@ MAX_TEXT_CHARS = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class CallPiece:
-    """A fragment of a tool call, as in OpenAI's deltas."""
+    """A fragment of a tool call, as in OpenAI's deltas; `carried` are fields that go back with it."""
 
     index: int | None
     id: str | None
     name: str | None
     arguments: str | None
+    carried: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChatChunk:
     """The content of one or more chunks of a stream; `finish_reason` is the provider's own, never made up.
 
-    `thought` comes from a separate field; the text may contain thoughts, too.
+    `thought` comes from a separate field; the text may contain thoughts, too. `carried` are the fields of the message
+    that go back with the results of its calls, as far as they have come.
     """
 
     text: str = ""
@@ -53,6 +56,7 @@ class ChatChunk:
     finish_reason: str | None = None
     usage: Usage | None = None
     thought: str = ""
+    carried: Mapping[str, Any] | None = None
 
 
 async def chat_events(
@@ -89,7 +93,8 @@ async def chat_events(
     rest, calls = (reader.held, native) if native and isinstance(reader, TextCalls) else reader.finish()
     if rest:
         yield TextDelta(rest)
-    yield ModelDone(calls, answer.usage, "tool_calls" if calls else answer.finish_reason or "stop", restarted)
+    reason = "tool_calls" if calls else answer.finish_reason or "stop"
+    yield ModelDone(calls, answer.usage, reason, restarted, answer.carried if native else None)
 
 
 def as_said(events: Iterable[ModelEvent], reader: JsonActionStream | TextCalls | None) -> Iterator[ModelEvent]:
@@ -111,6 +116,13 @@ class _Answer:
         self._chunks = chunks
         self._provider = provider
         self._chars = 0
+        self._of_message: Mapping[str, Any] = {}
+
+    @property
+    def carried(self) -> Mapping[str, Any] | None:
+        """The fields that go back with the results of the calls, as `carried_fields` reads them."""
+        fields = {"message": self._of_message, "calls": self.fragments.carried()}
+        return {name: value for name, value in fields.items() if value} or None
 
     async def words(self) -> AsyncGenerator[ChatChunk, None]:
         """Every chunk with text or thought. Raises: ModelError, also if the stream ends without saying so."""
@@ -118,8 +130,9 @@ class _Answer:
             async for chunk in self._chunks:
                 self.usage = chunk.usage or self.usage
                 self.finish_reason = chunk.finish_reason or self.finish_reason
+                self._of_message = chunk.carried or self._of_message
                 for piece in chunk.calls:
-                    self.fragments.add(piece.index, piece.id, piece.name, piece.arguments)
+                    self.fragments.add(piece.index, piece.id, piece.name, piece.arguments, piece.carried)
                 if chunk.text or chunk.thought:
                     self._chars += len(chunk.text) + len(chunk.thought)
                     yield chunk

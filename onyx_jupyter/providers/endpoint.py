@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.providers.context_window import known_window
 from onyx_jupyter.providers.error_map import Provider
-from onyx_jupyter.providers.known_providers import Protocol
+from onyx_jupyter.providers.known_providers import THROUGH_LITELLM, Dialect
 from onyx_jupyter.providers.litellm_library import read_price_table
 from onyx_jupyter.providers.thoughts import ThinkingHabit
 from onyx_jupyter.providers.vision import supports_vision
@@ -17,7 +17,7 @@ from onyx_jupyter.providers.vision import supports_vision
 class Endpoint:
     """How a model is reached: LiteLLM's name for it, key and address, and how long to wait for the next byte.
 
-    `context_window` (in tokens) and `vision` are the configured values. `protocol` is spoken at `address`.
+    `context_window` (in tokens), `vision` and `effort` are the configured values. `dialect` is spoken at `address`.
     """
 
     model_id: str
@@ -29,7 +29,8 @@ class Endpoint:
     priced: bool = True
     context_window: int | None = None
     vision: bool | None = None
-    protocol: Protocol = "litellm"
+    effort: str | None = None
+    dialect: Dialect = THROUGH_LITELLM
     address: str = ""
 
 

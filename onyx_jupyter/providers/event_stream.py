@@ -65,6 +65,8 @@ def error_object(body: bytes) -> dict[str, Any]:
         found = json.loads(body)
     except ValueError:
         return {"message": body.decode("utf-8", "replace")[:500]}
+    if isinstance(found, list) and found:  # Google's form
+        found = found[0]
     error = found.get("error", found) if isinstance(found, dict) else found
     if isinstance(error, dict):
         return error if error.get("message") else error | {"message": str(error.get("detail") or error)[:500]}

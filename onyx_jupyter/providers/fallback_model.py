@@ -95,6 +95,8 @@ class FallbackModel:
         except ModelError as error:
             if self._has_started or error.code == "overflow":  # the caller can shorten a conversation
                 raise
+            if failure.code == error.code == "budget":  # only a free model could have helped
+                raise failure from None
             message = f"{failure} The fallback {self.id} also failed: {error}"
             raise ModelError(failure.code, message, hint=failure.hint, retry_after_s=failure.retry_after_s) from None
 

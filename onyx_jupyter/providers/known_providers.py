@@ -14,7 +14,30 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-Protocol = Literal["openai", "anthropic", "litellm"]
+Protocol = Literal["openai", "responses", "anthropic", "litellm"]
+EffortField = Literal["", "reasoning_effort", "reasoning_effort or thinking", "reasoning", "thinking"]
+"""How a request says how much to think: `reasoning_effort` is a word (with `thinking: {type: disabled}` for none, where
+that is the second way), `reasoning` an object, `thinking` Anthropic's own form. Empty: not at all."""
+CarriedKind = Literal[
+    "", "reasoning_items", "thinking_blocks", "thought_signature", "reasoning_content", "reasoning_details"
+]
+"""The fields of a reply that go back with the results of its calls, by the provider's name for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a provider is spoken to: the protocol, how it is told how much to think (with which of the EFFORTS), and what
+    goes back with the results of calls.
+    """
+
+    protocol: Protocol = "litellm"
+    effort_field: EffortField = ""
+    efforts: tuple[str, ...] = ()
+    carried: CarriedKind = ""
+
+
+THROUGH_LITELLM = Dialect()
+OWN_SERVER = Dialect("openai", "reasoning_effort", ("low", "medium", "high"))
 LOCAL = "local"
 ACP = "acp"
 """Begins the ids of other agents, which answer sessions and are no provider."""
@@ -24,8 +47,9 @@ ACP = "acp"
 class KnownProvider:
     """`key_variables`: the first one that is set counts; empty means that no key is needed or it comes otherwise.
 
-    `protocol` is how Onyx speaks to it: by LiteLLM, or directly at `address` unless a baseUrl is configured.
-    `default_url` is where a server on this machine listens.
+    Onyx speaks to it in its `dialect`: by LiteLLM, or directly at `address` unless a baseUrl is configured.
+    `default_url` is where a server on this machine listens. `checked` is the day when address and dialect were last
+    compared with the provider's documentation; empty if they were not, or if LiteLLM knows them.
     """
 
     name: str
@@ -33,8 +57,9 @@ class KnownProvider:
     key_variables: tuple[str, ...] = ()
     prefix: str | None = None
     default_url: str | None = None
-    protocol: Protocol = "litellm"
+    dialect: Dialect = THROUGH_LITELLM
     address: str = ""
+    checked: str = ""
 
     @property
     def litellm_prefix(self) -> str:
@@ -45,43 +70,97 @@ class KnownProvider:
         return next((environment[name] for name in self.key_variables if environment.get(name)), None)
 
 
-def _openai(name: str, title: str, address: str, *key_variables: str) -> KnownProvider:
-    return KnownProvider(name, title, key_variables, protocol="openai", address=address)
+_CHAT = Dialect("openai", "reasoning_effort", ("none", "low", "medium", "high"))
+# Thinking is on unless it is switched off, and what was thought has to come back.
+_THINKING_CHAT = Dialect("openai", "reasoning_effort or thinking", ("none", "low", "high", "max"), "reasoning_content")
+_CHECKED = "2026-11-26"
 
 
-# Addresses and protocols as the providers documented them in November 2026. LiteLLM serves those whose own fields have
-# to come back with a tool's result (Gemini's thought signatures, DeepSeek's reasoning), and those without tools.
+def _openai(
+    name: str, title: str, address: str, *key_variables: str, dialect: Dialect = _CHAT, checked: str = _CHECKED
+) -> KnownProvider:
+    return KnownProvider(name, title, key_variables, dialect=dialect, address=address, checked=checked)
+
+
+# For OpenAI and Anthropic, `efforts` are those of models that the table of models does not list.
 _KNOWN = (
-    KnownProvider("openai", "OpenAI", ("OPENAI_API_KEY",)),
+    KnownProvider(
+        "openai",
+        "OpenAI",
+        ("OPENAI_API_KEY",),
+        dialect=Dialect(
+            "responses", "reasoning", ("none", "minimal", "low", "medium", "high", "xhigh"), "reasoning_items"
+        ),
+        address="https://api.openai.com/v1",
+        checked=_CHECKED,
+    ),
     KnownProvider(
         "anthropic",
         "Anthropic",
         ("ANTHROPIC_API_KEY",),
-        protocol="anthropic",
+        dialect=Dialect("anthropic", "thinking", ("none", "low", "medium", "high", "xhigh", "max"), "thinking_blocks"),
         address="https://api.anthropic.com",
+        checked=_CHECKED,
     ),
-    KnownProvider("gemini", "Google Gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
+    _openai(
+        "gemini",
+        "Google Gemini",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+        dialect=Dialect(
+            "openai", "reasoning_effort", ("none", "minimal", "low", "medium", "high"), "thought_signature"
+        ),
+    ),
     _openai("mistral", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-    _openai("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-    _openai("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    KnownProvider("deepseek", "DeepSeek", ("DEEPSEEK_API_KEY",)),
+    _openai("groq", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", checked=""),
+    _openai(
+        "openrouter",
+        "OpenRouter",
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        dialect=Dialect(
+            "openai", "reasoning", ("none", "minimal", "low", "medium", "high", "xhigh", "max"), "reasoning_details"
+        ),
+    ),
+    _openai(
+        "deepseek",
+        "DeepSeek",
+        "https://api.deepseek.com",
+        "DEEPSEEK_API_KEY",
+        dialect=_THINKING_CHAT,
+    ),
     _openai("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY"),
-    _openai("together_ai", "Together AI", "https://api.together.xyz/v1", "TOGETHERAI_API_KEY", "TOGETHER_API_KEY"),
+    _openai(
+        "together_ai",
+        "Together AI",
+        "https://api.together.xyz/v1",
+        "TOGETHERAI_API_KEY",
+        "TOGETHER_API_KEY",
+        checked="",
+    ),
     _openai(
         "fireworks_ai",
         "Fireworks AI",
         "https://api.fireworks.ai/inference/v1",
         "FIREWORKS_API_KEY",
         "FIREWORKS_AI_API_KEY",
+        checked="",
     ),
     _openai("cerebras", "Cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
     KnownProvider("perplexity", "Perplexity", ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY")),
-    _openai("moonshot", "Moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"),
+    _openai(
+        "moonshot",
+        "Moonshot",
+        "https://api.moonshot.ai/v1",
+        "MOONSHOT_API_KEY",
+        dialect=_THINKING_CHAT,
+    ),
     KnownProvider("azure", "Azure OpenAI", ("AZURE_API_KEY",)),
     KnownProvider("bedrock", "Amazon Bedrock"),
     KnownProvider("vertex", "Google Vertex AI", prefix="vertex_ai"),
     KnownProvider("ollama", "Ollama", prefix="ollama_chat", default_url="http://localhost:11434"),
-    KnownProvider("lm_studio", "LM Studio", default_url="http://localhost:1234/v1", protocol="openai"),
+    KnownProvider("lm_studio", "LM Studio", default_url="http://localhost:1234/v1", dialect=OWN_SERVER),
 )
 KNOWN_PROVIDERS = {provider.name: provider for provider in _KNOWN}
 

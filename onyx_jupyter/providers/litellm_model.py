@@ -98,7 +98,9 @@ class LiteLLMModel(EndpointModel):
         input_tokens, output_tokens = reported.prompt_tokens or 0, reported.completion_tokens or 0
         details = getattr(reported, "prompt_tokens_details", None)
         cached_tokens = getattr(details, "cached_tokens", None)
-        return Usage(input_tokens, output_tokens, cached_tokens, self._cost_usd(litellm, reported))
+        reasoning_tokens = getattr(getattr(reported, "completion_tokens_details", None), "reasoning_tokens", None)
+        cost_usd = self._cost_usd(litellm, reported)
+        return Usage(input_tokens, output_tokens, cached_tokens, cost_usd, reasoning_tokens)
 
     def _cost_usd(self, litellm: Any, reported: Any) -> float | None:
         if not self.endpoint.priced:

@@ -12,12 +12,14 @@ from typing import Any
 
 from onyx_jupyter.messages import Attachment, Message, ToolCall, ToolDefinition, whole_text
 from onyx_jupyter.protocols import ModelRequest
+from onyx_jupyter.providers.carried_fields import carried_of, put_back
 
 _EMPTY_PARAMETERS = {"type": "object", "properties": {}}
 
 
-def openai_messages(request: ModelRequest, *, pictures: bool = False) -> list[dict[str, Any]]:
-    """The system prompt, if there is one, then the conversation, with its pictures for a model that can see them.
+def openai_messages(request: ModelRequest, *, pictures: bool = False, model_id: str = "") -> list[dict[str, Any]]:
+    """The system prompt, if there is one, then the conversation, with its pictures for a model that can see them, and
+    with the fields that came with the replies of the model of that id.
 
     Halves of surrogate pairs are removed from all texts: no request could be sent with them, and the session would be
     lost.
@@ -32,7 +34,8 @@ def openai_messages(request: ModelRequest, *, pictures: bool = False) -> list[di
             made.append({"role": "user", "content": waiting})
             waiting = []
         names.update({call.id: call.name for call in message.tool_calls})
-        made.append(_message(message))
+        reply = _message(message)
+        made.append(put_back(reply, carried_of(message, model_id)) if message.tool_calls else reply)
         if message.role == "tool" and message.attachments:
             name = names.get(message.tool_call_id or "", "the tool")
             waiting += _parts(f"[Onyx] From the result of {name}:", message.attachments)

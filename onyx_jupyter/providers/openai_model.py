@@ -1,26 +1,23 @@
-"""A model behind a server that speaks OpenAI's protocol: one streamed call per request, without retries.
-
-No LiteLLM: without the library's cost per chunk a server can answer many sessions at once.
-"""
+"""A model behind a server that speaks OpenAI's chat completions."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from onyx_jupyter.protocols import ModelEvent, ModelRequest
+from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.providers.cache_marks import marked_messages, marked_tools, marks_in_parts, supports_cache_marks
-from onyx_jupyter.providers.chat_answer import ChatChunk, chat_events
+from onyx_jupyter.providers.carried_fields import stand_ins
+from onyx_jupyter.providers.chat_answer import ChatChunk
 from onyx_jupyter.providers.continuation import FIELDS, Continuation, ContinuationMode
-from onyx_jupyter.providers.endpoint import Endpoint, EndpointModel
-from onyx_jupyter.providers.error_map import model_error
-from onyx_jupyter.providers.event_stream import HttpFailure
+from onyx_jupyter.providers.direct_model import DirectModel, Prepared
+from onyx_jupyter.providers.effort import chat_fields, with_thinking
+from onyx_jupyter.providers.endpoint import Endpoint
 from onyx_jupyter.providers.json_actions import json_action_call
-from onyx_jupyter.providers.litellm_library import price_table
 from onyx_jupyter.providers.openai_format import openai_messages, openai_tools
 from onyx_jupyter.providers.openai_stream import chat_chunks
-from onyx_jupyter.providers.prices import UNKNOWN, Price, price_of
+from onyx_jupyter.providers.prices import Price
 from onyx_jupyter.providers.refused_parameters import RefusedParameters
 from onyx_jupyter.providers.thoughts import ThinkingHabit
 
@@ -28,11 +25,10 @@ if TYPE_CHECKING:
     import httpx
 
 
-class OpenAIModel(EndpointModel):
-    """Any model of an OpenAI-compatible server. `client` gives the connections, shared by all of them.
+class OpenAIModel(DirectModel):
+    """Any model of an OpenAI-compatible server.
 
     An answer that its guidance begins is gone on with where the server can, which is tried once, as `continuing` knows.
-    A parameter that the server refuses is left out, as `refused` knows.
     """
 
     def __init__(
@@ -43,55 +39,29 @@ class OpenAIModel(EndpointModel):
         continuing: Continuation | None = None,
         refused: RefusedParameters | None = None,
     ) -> None:
-        super().__init__(endpoint, habit)
-        self._client = client
+        super().__init__(endpoint, client, habit, refused)
         self._continuing = continuing or Continuation()
-        self._refused = refused or RefusedParameters()
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """One call. Closing or cancelling ends the HTTP stream at once. Raises: ModelError."""
-        as_action = self.endpoint.json_actions and bool(request.tools)
-        begun = request.guidance is not None and bool(request.guidance.begun)
+    async def _prepared(self, request: ModelRequest, entry: Mapping[str, Any], *, as_action: bool) -> Prepared:
+        begun = _begins(request)
         mode = await self._continuation_mode() if begun else "not at all"
-        price = price_of(await price_table(), self.endpoint.litellm_name) if self.endpoint.priced else UNKNOWN
-        async with AsyncExitStack() as stack:
-            try:
-                chunks = await self._chunks(stack, self._body(request, mode, as_action=as_action), price)
-            except Exception as error:
-                if begun:
-                    self._continuing.forget(self._address, self.endpoint.provider.model)
-                raise model_error(error, self.endpoint.provider) from None
-            said = chat_events(
-                chunks,
-                self.endpoint.provider,
-                as_action=as_action,
-                offered={tool.name for tool in request.tools},
-                habit=self.habit,
-                restarted=begun and mode == "not at all",
-            )
-            async for event in await stack.enter_async_context(aclosing(said)):
-                yield event
+        effort = self._effort(request, self.endpoint.dialect.efforts)
+        body = self._body(request, mode, effort, as_action=as_action)
+        return Prepared(body, restarts=begun and mode == "not at all")
 
-    async def _chunks(
-        self, stack: AsyncExitStack, body: Mapping[str, Any], price: Price = UNKNOWN
-    ) -> AsyncIterator[ChatChunk]:
-        """Raises: HttpFailure, httpx.HTTPError."""
-        client, endpoint, model = await self._client(), self.endpoint, self.endpoint.provider.model
-        while True:
-            sent = self._refused.accepted(self._address, model, body)
-            answer = chat_chunks(client, self._address, endpoint.api_key or "", sent, endpoint.timeout_s, price)
-            try:
-                return await stack.enter_async_context(answer)
-            except HttpFailure as failure:
-                if not self._refused.learn(self._address, model, sent, failure):
-                    raise
+    def _answer(
+        self, client: httpx.AsyncClient, body: Mapping[str, Any], price: Price
+    ) -> AbstractAsyncContextManager[AsyncIterator[ChatChunk]]:
+        endpoint = self.endpoint
+        key, carried = endpoint.api_key or "", endpoint.dialect.carried
+        return chat_chunks(client, endpoint.address, key, body, endpoint.timeout_s, price, carried)
 
-    @property
-    def _address(self) -> str:
-        return self.endpoint.address
+    def _could_not_open(self, request: ModelRequest) -> None:
+        if _begins(request):
+            self._continuing.forget(self.endpoint.address, self.endpoint.provider.model)
 
     async def _continuation_mode(self) -> ContinuationMode:
-        return await self._continuing.mode(self._address, self.endpoint.provider.model, self._text)
+        return await self._continuing.mode(self.endpoint.address, self.endpoint.provider.model, self._text)
 
     async def _text(self, body: Mapping[str, Any]) -> str:
         """The text of a whole answer. Raises: HttpFailure, httpx.HTTPError."""
@@ -99,22 +69,24 @@ class OpenAIModel(EndpointModel):
             chunks = await self._chunks(stack, {"model": self.endpoint.provider.model, "stream": True, **body})
             return "".join([chunk.text async for chunk in chunks])
 
-    def _body(self, request: ModelRequest, mode: ContinuationMode, *, as_action: bool) -> dict[str, Any]:
+    def _body(
+        self, request: ModelRequest, mode: ContinuationMode, effort: str | None, *, as_action: bool
+    ) -> dict[str, Any]:
+        dialect, model = self.endpoint.dialect, self.endpoint.provider.model
         body: dict[str, Any] = {
-            "model": self.endpoint.provider.model,
+            "model": model,
             "stream": True,
             "stream_options": {"include_usage": True},
             "temperature": request.temperature,
-            "max_tokens": request.max_tokens,
+            "max_tokens": with_thinking(request.max_tokens, effort),
+            **chat_fields(dialect.effort_field, effort),
         }
         if as_action:
             call = json_action_call(request)
             body |= {"messages": call.messages, "response_format": call.response_format}
         else:
-            messages, tools = (
-                openai_messages(request, pictures=self.accepts_pictures(request)),
-                openai_tools(request.tools),
-            )
+            messages = openai_messages(request, pictures=self.accepts_pictures(request), model_id=self.id)
+            messages, tools = stand_ins(messages, dialect.carried, model), openai_tools(request.tools)
             if tools and supports_cache_marks(self.endpoint.litellm_name):
                 messages, tools = marks_in_parts(marked_messages(messages)), marked_tools(tools)
             body |= {"messages": messages, "tools": tools or None}
@@ -123,3 +95,7 @@ class OpenAIModel(EndpointModel):
             body["messages"] = [*body["messages"], {"role": "assistant", "content": request.guidance.begun}]
             body |= {"stop": list(request.guidance.stop) or None, **FIELDS[mode]}
         return {name: value for name, value in body.items() if value is not None}
+
+
+def _begins(request: ModelRequest) -> bool:
+    return request.guidance is not None and bool(request.guidance.begun)

@@ -17,6 +17,7 @@ from onyx_jupyter.protocols import Model, ModelInfo
 from onyx_jupyter.providers.addressing import endpoint_of
 from onyx_jupyter.providers.anthropic_model import AnthropicModel
 from onyx_jupyter.providers.continuation import Continuation
+from onyx_jupyter.providers.direct_model import DirectModel
 from onyx_jupyter.providers.event_stream import new_client
 from onyx_jupyter.providers.known_providers import LOCAL
 from onyx_jupyter.providers.litellm_library import close_litellm, load_litellm, price_table
@@ -27,6 +28,7 @@ from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import list_models
 from onyx_jupyter.providers.openai_model import OpenAIModel
 from onyx_jupyter.providers.refused_parameters import RefusedParameters
+from onyx_jupyter.providers.responses_model import ResponsesModel
 from onyx_jupyter.providers.settings import ModelsSettings
 from onyx_jupyter.providers.thoughts import ThinkingHabit
 
@@ -60,11 +62,13 @@ class ProviderModels:
             return LocalModel(model_id, find_weights(model, self._settings.local_folders), self._local_servers)
         endpoint = endpoint_of(model_id, self._settings)
         habit = self._habits.setdefault(model_id, ThinkingHabit.of(model_id))
-        if endpoint.protocol == "openai":
+        protocol = endpoint.dialect.protocol
+        if protocol == "openai":
             return OpenAIModel(endpoint, self._connections, habit, self._continuing, self._refused)
-        if endpoint.protocol == "anthropic":
-            return AnthropicModel(endpoint, self._connections, habit)
-        return LiteLLMModel(endpoint, habit)
+        if protocol == "litellm":
+            return LiteLLMModel(endpoint, habit)
+        direct = ResponsesModel if protocol == "responses" else AnthropicModel
+        return direct(endpoint, self._connections, habit, self._refused)
 
     async def list(self, *, refresh: bool = False) -> Sequence[ModelInfo]:
         """The models of this machine, then those of every provider that is configured or has a key."""
@@ -76,7 +80,7 @@ class ProviderModels:
             model = self.open(self._settings.default_model)
         except ModelError:
             return  # the first request reports why
-        if isinstance(model, OpenAIModel | AnthropicModel):
+        if isinstance(model, DirectModel):
             await self._connections()
             await price_table()
         elif isinstance(model, LiteLLMModel):
@@ -94,7 +98,7 @@ class ProviderModels:
         await close_litellm()
 
     async def _connections(self) -> httpx.AsyncClient:
-        """One client for all self-hosted servers, created for the first answer that needs it."""
+        """One client for all servers that are spoken to directly, created for the first answer that needs it."""
         if self._client is None:
             self._client = asyncio.create_task(new_client(), name="onyx connections")
         return await asyncio.shield(self._client)

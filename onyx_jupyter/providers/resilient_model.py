@@ -76,7 +76,7 @@ class ResilientModel:
         except ModelError as error:
             if is_outage(error):
                 self._breaker.failed(admission, self._resilience.breaker)
-            else:
+            elif error.code != "budget":  # then it was not even asked
                 self._breaker.succeeded()  # a provider that refuses is reachable
             raise
         finally:

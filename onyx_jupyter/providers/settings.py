@@ -14,7 +14,8 @@ ToolMode = Literal["auto", "native", "json", "cell"]
 class ProviderSettings:
     """One provider. `models` are ids, without the provider's prefix, to show in the model list.
 
-    `context_window` is in tokens, `vision` says whether the models see pictures.
+    `context_window` is in tokens, `vision` says whether the models see pictures, `effort` (one of EFFORTS) how much
+    they think unless a request says otherwise.
     None: use what the provider library knows.
     """
 
@@ -24,6 +25,7 @@ class ProviderSettings:
     models: tuple[str, ...] = ()
     context_window: int | None = None
     vision: bool | None = None
+    effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +24,7 @@ class _Fragment:
     name: str = ""
     pieces: list[str] = field(default_factory=list)
     size: int = 0
+    carried: Mapping[str, Any] = field(default_factory=dict)
 
     def add(self, piece: str) -> None:
         self.size += len(piece)
@@ -47,12 +49,22 @@ class ToolCallDeltas:
     def __bool__(self) -> bool:
         return bool(self._fragments)
 
-    def add(self, index: int | None, call_id: str | None, name: str | None, arguments: str | None) -> None:
+    def add(
+        self,
+        index: int | None,
+        call_id: str | None,
+        name: str | None,
+        arguments: str | None,
+        carried: Mapping[str, Any] | None = None,
+    ) -> None:
         """Adds a fragment. Without an index, a new id begins a new call and anything else continues the last one.
+
+        `carried` are fields that go back with the call.
 
         Raises: ModelError (bad_response) if there are more calls than `MAX_CALLS`.
         """
-        key = index if index is not None else self._implied_index(call_id)
+        known = index is not None and not (name and self._is_another(index, call_id))
+        key = index if index is not None and known else self._implied_index(call_id)
         if key not in self._fragments and len(self._fragments) >= MAX_CALLS:
             message = f"The model requested more than {MAX_CALLS} tool calls in one answer. None of them was run."
             raise ModelError("bad_response", message, hint="Rephrase the question, or choose another model.")
@@ -60,11 +72,21 @@ class ToolCallDeltas:
         fragment.id = fragment.id or call_id or ""
         # Some servers repeat the name in every fragment, so it is set once and not appended.
         fragment.name = fragment.name or name or ""
+        fragment.carried = fragment.carried or carried or {}
         fragment.add(arguments or "")
 
     def calls(self) -> tuple[ToolCall, ...]:
         """The calls, each with an id; fragments that never got a name are dropped."""
         return tuple(fragment.call() for fragment in self._fragments.values() if fragment.name)
+
+    def carried(self) -> list[dict[str, Any]]:
+        """The fields that go back with each of the calls; empty if none has any."""
+        found = [dict(fragment.carried) for fragment in self._fragments.values() if fragment.name]
+        return found if any(found) else []
+
+    def _is_another(self, index: int, call_id: str | None) -> bool:
+        """Gemini gives all calls of an answer the index 0; elsewhere only the id may be a new one in each fragment."""
+        return index in self._fragments and bool(call_id) and self._fragments[index].id not in ("", call_id)
 
     def _implied_index(self, call_id: str | None) -> int:
         last = max(self._fragments, default=-1)

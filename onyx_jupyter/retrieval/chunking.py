@@ -65,22 +65,16 @@ def chunk_markdown(text: str, *, title: str = "", day: date | None = None, size:
     return _Cut(text, title, day, markdown=True).chunks(size)
 
 
-def chunk_plain(text: str, *, title: str = "", day: date | None = None, size: ChunkSize = NOTE_SIZE) -> list[Chunk]:
-    """Cuts by paragraphs, and long paragraphs by sentences."""
-    return _Cut(text, title, day, markdown=False).chunks(size)
-
-
 def chunk_children(
     text: str,
     *,
     title: str = "",
-    day: date | None = None,
     markdown: bool = True,
     parent: ChunkSize = PARENT_SIZE,
     child: ChunkSize = CHILD_SIZE,
 ) -> list[Chunk]:
     """Small chunks, which match well, each with the lines of the large one around it, which reads well."""
-    return _Cut(text, title, day, markdown=markdown).children(parent, child)
+    return _Cut(text, title, None, markdown=markdown).children(parent, child)
 
 
 def passage_context(title: str = "", headings: Sequence[str] = (), day: date | None = None) -> str:

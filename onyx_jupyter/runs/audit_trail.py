@@ -49,7 +49,7 @@ class AuditTrail:
     async def tool_run(
         self, session_key: str, run_id: str, call: ToolCall, status: str, facts: Mapping[str, Any]
     ) -> None:
-        """A call that has its result. A disk error is only logged: the call is done, and its decision is on disk."""
+        """A call that has its result."""
         about = {
             "tool": call.name,
             "arguments": dict(sorted(call.arguments.items())) if call.malformed is None else call.malformed,
@@ -59,17 +59,11 @@ class AuditTrail:
             "run": run_id,
             "call": call.id,
         }
-        try:
-            await self._write("tool", {**about, **facts})
-        except OnyxError as error:
-            log.error("The call %s of run %s could not be written to the audit file: %s", call.id, run_id, error)
+        await self._write_done(f"The call {call.id} of run {run_id}", "tool", {**about, **facts})
 
     async def revoked(self, grant: Grant, by: str) -> None:
         """A grant that no longer counts; what restricts is done first and recorded afterwards."""
-        try:
-            await self._audit.write("revoked", self._clean({"by": by, **listed([grant])[0]}))
-        except OnyxError as error:
-            log.error("The revocation of grant %s could not be written to the audit file: %s", grant.id, error)
+        await self._write_done(f"The revocation of grant {grant.id}", "revoked", {"by": by, **listed([grant])[0]})
 
     async def skill_trusted(self, name: str, path: str, digest: str, by: str) -> None:
         """Recorded before it counts. Raises: StorageError."""
@@ -81,31 +75,26 @@ class AuditTrail:
 
     async def project_declined(self, path: str, digest: str, by: str) -> None:
         """What restricts is done first and recorded afterwards."""
-        try:
-            await self._audit.write("project_declined", self._clean({"path": path, "sha256": digest, "by": by}))
-        except OnyxError as error:
-            log.error("The decline of %s could not be written to the audit file: %s", path, error)
+        await self._write_done(f"The decline of {path}", "project_declined", {"path": path, "sha256": digest, "by": by})
 
     async def reviewed(self, what: str, by: str, facts: Mapping[str, Any]) -> None:
-        """A person undid or redid changes to notebooks: already done, so a disk error is only logged."""
-        try:
-            await self._audit.write("review", self._clean({"what": what, "by": f"user:{by}", **facts}))
-        except OnyxError as error:
-            log.error("A review (%s) could not be written to the audit file: %s", what, error)
+        """A person undid or redid changes to notebooks."""
+        await self._write_done(f"A review ({what})", "review", {"what": what, "by": f"user:{by}", **facts})
 
     async def memory(self, what: str, by: str, facts: Mapping[str, Any]) -> None:
-        """The memory was changed automatically, reverted, or added to with a person's consent: already done."""
-        try:
-            await self._audit.write("memory", self._clean({"what": what, "by": by, **facts}))
-        except OnyxError as error:
-            log.error("A memory change (%s) could not be written to the audit file: %s", what, error)
+        """The memory was changed automatically, reverted, or added to with a person's consent."""
+        await self._write_done(f"A memory change ({what})", "memory", {"what": what, "by": by, **facts})
 
     async def skill_run(self, facts: Mapping[str, Any]) -> None:
         """A finished run that a person started."""
+        await self._write_done(f"The run {facts.get('run')}", "skill_run", facts)
+
+    async def _write_done(self, what: str, event: str, facts: Mapping[str, Any]) -> None:
+        """For what is already done: a disk error is only logged, with `what` in front."""
         try:
-            await self._audit.write("skill_run", self._clean(facts))
+            await self._write(event, facts)
         except OnyxError as error:
-            log.error("The run %s could not be written to the audit file: %s", facts.get("run"), error)
+            log.error("%s could not be written to the audit file: %s", what, error)
 
     async def _write(self, event: str, facts: Mapping[str, Any]) -> None:
         """For facts of any size. Writes even if cancelled. Raises: StorageError."""

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.events import ApprovalRequested, QuestionAsked, QuestionResolved, camel_data
+from onyx_jupyter.human_requests.approval_policy import PolicyDecision
 from onyx_jupyter.human_requests.broker import Resolution
-from onyx_jupyter.human_requests.policy import PolicyDecision
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.runs.audit_trail import APPROVED, AuditTrail, listed
 from onyx_jupyter.runs.streams import SessionStreams

@@ -20,7 +20,7 @@ from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.notebook.review.recording import Author
 from onyx_jupyter.protocols import Model, ModelRequest, Prefills
 from onyx_jupyter.runs.modes import RunMode, RunTools
-from onyx_jupyter.runs.prompt import RunPrompt
+from onyx_jupyter.runs.run_prompt import RunPrompt
 from onyx_jupyter.runs.runs import Runs
 from onyx_jupyter.runs.services import RunServices
 from onyx_jupyter.sessions.conversation import summarise

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.agent.processors.injection_guard import InjectionGuard
 from onyx_jupyter.agent.processors.internal_tags import InternalTags
-from onyx_jupyter.agent.processors.loop_guard import LoopGuard
+from onyx_jupyter.agent.processors.repetition_guard import LoopGuard
 from onyx_jupyter.agent.processors.secret_filter import SecretFilter
 from onyx_jupyter.agent.processors.silent_reply import SilentReply
 from onyx_jupyter.agent.processors.token_budget import TokenBudget

@@ -36,13 +36,13 @@ from onyx_jupyter.protocols import (
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.runs.event_replay import earlier_events
 from onyx_jupyter.runs.modes import RunTools
-from onyx_jupyter.runs.prompt import RunPrompt
+from onyx_jupyter.runs.run_prompt import RunPrompt
+from onyx_jupyter.runs.run_tree import RunNode
 from onyx_jupyter.runs.services import RunServices
 from onyx_jupyter.runs.steering_inbox import SteeringInbox
 from onyx_jupyter.runs.streams import SessionStreams
-from onyx_jupyter.runs.tree import RunNode
 from onyx_jupyter.sessions.attachments import notebook_in_front
-from onyx_jupyter.sessions.conversation import chosen_tool_mode, summarise
+from onyx_jupyter.sessions.conversation import chosen_effort, chosen_tool_mode, summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial_answer import PartialFile
 from onyx_jupyter.sessions.run_order import begun_runs
@@ -157,6 +157,7 @@ class RunBuilder:
             spent=node.spent,
             temperature=parts.config.temperature,
             max_tokens=parts.config.max_tokens,
+            effort=chosen_effort(message),
             compaction=settings.config.runtime.compaction,
             reflection_prompt=parts.config.reflection_prompt or None,
             external_agent=external_agent,

@@ -17,16 +17,17 @@ from onyx_jupyter.log_context import log_context
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.runs.modes import RunMode
 from onyx_jupyter.runs.run_builder import RunBuilder
+from onyx_jupyter.runs.run_tree import RunTree
 from onyx_jupyter.runs.services import RunServices
 from onyx_jupyter.runs.session_queue import SessionQueue
 from onyx_jupyter.runs.shielded_write import finish_despite_cancel
 from onyx_jupyter.runs.steering_inbox import SteeringInbox
 from onyx_jupyter.runs.streams import SessionStreams
-from onyx_jupyter.runs.tree import RunTree
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.run_order import messages_of
 from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.usage.call_context import model_calls
 
 log = logging.getLogger(__name__)
 WhenBusy = Literal["steer", "followup", "interrupt"]
@@ -179,7 +180,12 @@ class Runs:
                 self._stop(self._queues[child.session_key], child.run_id)
 
     async def _run(self, transcript: SessionTranscript, message: Entry, inbox: SteeringInbox) -> None:
-        with log_context(session=transcript.session_key, run=message.run_id, operation="run"):
+        node = self._tree.node(inbox.run_id)
+        role, conversation = "subagent" if node.parent else "default", node.root.session_key
+        with (
+            log_context(session=transcript.session_key, run=message.run_id, operation="run"),
+            model_calls(role, session_key=conversation, run_id=message.run_id),
+        ):
             try:
                 await self._answer(transcript, message, inbox)
             finally:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.errors import InvalidRequest, OnyxError
-from onyx_jupyter.features.skills.keys import SKILLS
+from onyx_jupyter.features.skills.skill_service import SKILLS
 from onyx_jupyter.log_context import log_context
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.operations.caller import Caller

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.base.handlers import JupyterHandler
@@ -12,6 +13,7 @@ from onyx_jupyter.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
     from onyx_jupyter.security.audit import AuditLog
+    from onyx_jupyter.server.service import Service
 
 log = logging.getLogger(__name__)
 REFUSED = (401, 403)
@@ -68,9 +70,16 @@ class Refusals:
 
 
 class Guarded(JupyterHandler):
-    """A handler whose refusals are audited. The address is recorded without its query, which may hold a token."""
+    """A handler of Onyx, whose refusals are audited; `service` loads Onyx.
 
-    refusals: Refusals
+    The address is recorded without its query, which may hold a token.
+    """
+
+    auth_resource = "onyx"
+
+    def initialize(self, service: Callable[[], Awaitable[Service]], refusals: Refusals) -> None:
+        self._service = service
+        self._refusals = refusals
 
     def on_finish(self) -> None:
         super().on_finish()
@@ -83,7 +92,7 @@ class Guarded(JupyterHandler):
                 "origin": request.headers.get("Origin"),
                 "reason": _reason(self),
             }
-            self.refusals.note({name: str(value)[:SHOWN_CHARS] for name, value in facts.items() if value})
+            self._refusals.note({name: str(value)[:SHOWN_CHARS] for name, value in facts.items() if value})
 
 
 def _reason(handler: JupyterHandler) -> str:

@@ -15,8 +15,8 @@ from onyx_jupyter.clock import IdSource, SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import OnyxError
-from onyx_jupyter.features.memory.keys import MEMORIES
-from onyx_jupyter.features.notebooks.keys import NOTEBOOK_REVIEW
+from onyx_jupyter.features.memory.memories import MEMORIES
+from onyx_jupyter.features.notebooks.review_service import NOTEBOOK_REVIEW
 from onyx_jupyter.features.skills.library import PROJECT_FOLDER
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.collaboration_rooms import CollaborationRooms

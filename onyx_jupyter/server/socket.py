@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.auth.decorator import ws_authenticated
@@ -12,13 +11,12 @@ from jupyter_server.utils import ensure_async
 from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from onyx_jupyter.server.refusals import Guarded, Refusals
+from onyx_jupyter.operations.limits import MAX_FRAME_BYTES
+from onyx_jupyter.server.refusals import Guarded
 
 if TYPE_CHECKING:
     from onyx_jupyter.server.connection import Connection
-    from onyx_jupyter.server.service import Service
 
-MAX_FRAME_BYTES = 4 * 1024 * 1024
 MAX_UNSENT_CHARS = 32 * 1024 * 1024
 CLOSE_TRY_AGAIN_LATER = 1013
 
@@ -26,13 +24,8 @@ CLOSE_TRY_AGAIN_LATER = 1013
 class SocketHandler(WebSocketMixin, WebSocketHandler, Guarded):
     """GET {base_url}onyx/ws. Without a login or from a foreign page 403; a frame over 4 MiB closes with 1009."""
 
-    auth_resource = "onyx"
     _connection: Connection | None = None
     _unsent_chars = 0
-
-    def initialize(self, service: Callable[[], Awaitable[Service]], refusals: Refusals) -> None:
-        self._service = service
-        self.refusals = refusals
 
     @property
     def max_message_size(self) -> int:

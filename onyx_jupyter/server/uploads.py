@@ -26,11 +26,8 @@ class KnowledgeUploadHandler(Guarded, APIHandler):
     byte is accepted.
     """
 
-    auth_resource = "onyx"
-
     def initialize(self, service: Callable[[], Awaitable[Service]], refusals: Refusals) -> None:
-        self._service = service
-        self.refusals = refusals
+        super().initialize(service, refusals)
         self._body = bytearray()
         self._size_bytes = 0
 
@@ -58,8 +55,7 @@ class KnowledgeUploadHandler(Guarded, APIHandler):
     async def post(self) -> None:
         if self._is_refused(self._size_bytes):
             return
-        from onyx_jupyter.features.knowledge.documents import item_data
-        from onyx_jupyter.features.knowledge.keys import KNOWLEDGE
+        from onyx_jupyter.features.knowledge.documents import KNOWLEDGE, item_data
         from onyx_jupyter.operations.keys import CONFIGURED
 
         try:

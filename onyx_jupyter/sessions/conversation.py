@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onyx_jupyter.messages import Message, ToolCall, ToolResult, Usage
-from onyx_jupyter.protocols import Block, Compaction, Measured
+from onyx_jupyter.protocols import EFFORTS, Block, Compaction, Measured
 from onyx_jupyter.security.external_content import escape_marks
 from onyx_jupyter.sessions.attachments import format_attachments
 from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, compacted, newest_compaction
@@ -186,6 +186,12 @@ def chosen_tool_mode(message: Entry | None) -> str | None:
     """The tool mode that the user requested (`cell`, `tools`); None if they left it open."""
     wished = message.meta.get("toolMode") if message is not None else None
     return wished if wished in ("cell", "tools") else None
+
+
+def chosen_effort(message: Entry) -> str | None:
+    """How much thinking the message asks for; None leaves it to the provider's settings."""
+    wished = message.meta.get("effort")
+    return wished if wished in EFFORTS else None
 
 
 def _chosen_model(entries: Sequence[Entry], head: Mapping[str, Any]) -> str | None:

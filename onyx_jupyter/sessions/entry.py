@@ -168,6 +168,9 @@ def _usage_to_json(usage: Usage) -> dict[str, Any]:
         "outputTokens": usage.output_tokens,
         "cachedTokens": usage.cached_tokens,
         "costUsd": usage.cost_usd,
+        "reasoningTokens": usage.reasoning_tokens,
+        "plan": usage.plan,
+        "costIsPartial": usage.cost_is_partial,
     }
     return {key: value for key, value in numbers.items() if value is not None}
 
@@ -175,7 +178,9 @@ def _usage_to_json(usage: Usage) -> dict[str, Any]:
 def _usage_from_json(line: Any) -> Usage | None:
     if not isinstance(line, dict):
         return None
-    numbers = [line.get("inputTokens", 0), line.get("outputTokens", 0), line.get("cachedTokens"), line.get("costUsd")]
+    names = ("inputTokens", "outputTokens", "cachedTokens", "costUsd", "reasoningTokens")
+    numbers = [line.get(name) for name in names]
     if not all(isinstance(number, int | float | None) and isfinite(number or 0) for number in numbers):
         raise ValueError("usage must hold numbers")
-    return Usage(int(numbers[0] or 0), int(numbers[1] or 0), numbers[2], numbers[3])
+    flags = (line.get(name) is True or None for name in ("plan", "costIsPartial"))
+    return Usage(int(numbers[0] or 0), int(numbers[1] or 0), numbers[2], numbers[3], numbers[4], *flags)

@@ -16,7 +16,7 @@ from onyx_jupyter.security.secret_redactor import SecretRedactor, no_secrets
 from onyx_jupyter.sessions.conversation import Summary, summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.transcript import SessionTranscript
-from onyx_jupyter.sessions.transcript_check import read_session
+from onyx_jupyter.sessions.transcript_repair import read_session
 from onyx_jupyter.storage.atomic_write import make_private_folder
 from onyx_jupyter.storage.disk_errors import disk_errors
 

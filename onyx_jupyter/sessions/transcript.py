@@ -20,8 +20,7 @@ from onyx_jupyter.sessions import conversation
 from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, to_meta
 from onyx_jupyter.sessions.entry import COMPACTION, REFLECTION, Entry, to_json
 from onyx_jupyter.sessions.kept_runs import KeptRuns
-from onyx_jupyter.sessions.transcript_check import read_session
-from onyx_jupyter.sessions.transcript_repair import replace_damaged
+from onyx_jupyter.sessions.transcript_repair import read_session, replace_damaged
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.jsonl import append_line

@@ -34,6 +34,17 @@ class AnthropicAnswer:
         yield from self._block("thinking")
         yield self._delta({"type": "thinking_delta", "thinking": piece})
 
+    def sealed(self, seal: str) -> Iterator[bytes]:
+        """The end of a thought, with its signature; a thought without words is one that only Anthropic can read."""
+        if self._open == "thinking":
+            yield self._delta({"type": "signature_delta", "signature": seal})
+            yield from self._close()
+        else:
+            yield from self._begin()
+            yield from self._close()
+            yield self._start({"type": "redacted_thinking", "data": seal})
+            yield self._stop()
+
     def call(self, call: Call, index: int) -> Iterator[bytes]:
         """A tool call, its arguments in fragments."""
         yield from self._begin()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.providers.json_actions import REPLY, action_text
+from onyx_jupyter.providers.known_providers import CarriedKind
 from onyx_jupyter.testing.script import Call, Finish, HttpError, Say, Step, Think, Tokens, split
 
 _CREATED = 1_767_225_600
@@ -14,9 +15,15 @@ DONE = b"data: [DONE]\n\n"
 
 
 class OpenAIAnswer:
-    """One streamed answer; `timings_per_token` in the request adds timings, as in llama.cpp's server."""
+    """One streamed answer; `timings_per_token` in the request adds timings, as in llama.cpp's server.
 
-    def __init__(self, body: Mapping[str, Any], tokens: Tokens) -> None:
+    `carried` is the field that the provider wants back.
+    """
+
+    def __init__(self, body: Mapping[str, Any], tokens: Tokens, carried: CarriedKind = "") -> None:
+        self._carried = carried
+        self._signature: str | None = None
+        self._details = 0
         self._model = str(body.get("model"))
         self._tokens = tokens
         self._timings = timings(tokens) if body.get("timings_per_token") else None
@@ -27,11 +34,31 @@ class OpenAIAnswer:
 
     def thought(self, piece: str, name: str) -> Iterator[bytes]:
         """A piece of what the model thinks, in the field of that name."""
-        yield _delta(self._model, {name: piece}, timings=self._timings)
+        delta: dict[str, Any] = {name: piece}
+        if self._carried == "reasoning_details":
+            delta["reasoning_details"] = [{"type": "reasoning.text", "text": piece, "index": self._details}]
+        if self._carried != "thought_signature":  # Gemini thinks in silence
+            yield _delta(self._model, delta, timings=self._timings)
+
+    def sealed(self, seal: str) -> Iterator[bytes]:
+        """The end of a thought, with its signature."""
+        if self._carried == "reasoning_details":
+            detail = {"type": "reasoning.text", "signature": seal, "index": self._details}
+            yield _delta(self._model, {"reasoning_details": [detail]})
+        self._signature = seal
+        self._details += 1
 
     def call(self, call: Call, index: int) -> Iterator[bytes]:
-        """A tool call, its arguments in fragments."""
-        yield from call_chunks(self._model, call, index)
+        """A tool call, its arguments in fragments; where calls are signed, whole and with the index 0, as by Gemini."""
+        if self._carried != "thought_signature":
+            yield from call_chunks(self._model, call, index)
+            return
+        function = {"name": call.name, "arguments": call.raw_arguments}
+        whole: dict[str, Any] = {"index": 0, "id": call_id(call, index), "type": "function", "function": function}
+        if self._signature is not None:
+            whole["extra_content"] = {"google": {"thought_signature": self._signature}}
+            self._signature = None
+        yield _delta(self._model, {"tool_calls": [whole]})
 
     def end(self, reason: str | None, *, with_usage: bool) -> Iterator[bytes]:
         """The proper end; omitted if the reason is None."""
@@ -110,7 +137,8 @@ def tokens_of(body: Mapping[str, Any], reply: Sequence[Step]) -> Tokens:
     for step in reply:
         if isinstance(step, Tokens):
             return step
-    asked = sum(len(str(message.get("content") or "").split()) for message in body.get("messages", ()))
+    messages = body.get("messages") or body.get("input") or ()
+    asked = sum(len(str(message.get("content") or "").split()) for message in messages)
     said = sum(len(step.text.split()) for step in reply if isinstance(step, Say | Think))
     called = sum(1 for step in reply if isinstance(step, Call))
     return Tokens(asked, said + called)
@@ -118,8 +146,9 @@ def tokens_of(body: Mapping[str, Any], reply: Sequence[Step]) -> Tokens:
 
 def wants_json_action(body: Mapping[str, Any]) -> bool:
     """Whether the request constrains the answer to Onyx's schema of actions."""
-    response_format = body.get("response_format") or {}
-    return bool((response_format.get("json_schema") or {}).get("name") == "action")
+    of_chat = (body.get("response_format") or {}).get("json_schema") or {}
+    of_responses = (body.get("text") or {}).get("format") or {}
+    return "action" in (of_chat.get("name"), of_responses.get("name"))
 
 
 def as_json_action(reply: Sequence[Step]) -> list[Step]:
@@ -150,6 +179,8 @@ def usage(tokens: Tokens) -> dict[str, Any]:
     }
     if tokens.cached_tokens is not None:
         numbers["prompt_tokens_details"] = {"cached_tokens": tokens.cached_tokens}
+    if tokens.reasoning_tokens is not None:
+        numbers["completion_tokens_details"] = {"reasoning_tokens": tokens.reasoning_tokens}
     return numbers
 
 

@@ -30,12 +30,16 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Think:
-    """What the model thinks, in pieces as in Say; `name` is the field of OpenAI's form in which the server sends it."""
+    """What the model thinks, in pieces as in Say; `name` is the field of OpenAI's form in which the server sends it.
+
+    With a `seal` (a signature, or encrypted content) the server wants it back with the results of the calls after it.
+    """
 
     text: str
     chunk_chars: int | None = None
     delay_s: float = 0.0
     name: Literal["reasoning_content", "reasoning"] = "reasoning_content"
+    seal: str | None = None
 
     @property
     def pieces(self) -> list[str]:
@@ -67,11 +71,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The usage to report; without it both fakes count words."""
+    """The usage to report; without it both fakes count words. Only the scripted model knows a cost."""
 
     input_tokens: int
     output_tokens: int
     cached_tokens: int | None = None
+    cost_usd: float | None = None
+    reasoning_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

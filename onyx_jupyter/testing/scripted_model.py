@@ -105,7 +105,13 @@ class ScriptedModel:
                     case Call():
                         calls.append(_tool_call(step, len(calls)))
                     case Tokens():
-                        usage = Usage(step.input_tokens, step.output_tokens, step.cached_tokens)
+                        usage = Usage(
+                            step.input_tokens,
+                            step.output_tokens,
+                            step.cached_tokens,
+                            step.cost_usd,
+                            step.reasoning_tokens,
+                        )
                     case Progress():
                         yield ModelProgress(step.message)
                     case Finish():

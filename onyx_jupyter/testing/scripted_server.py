@@ -1,4 +1,4 @@
-"""A server on loopback that answers from a script, in OpenAI's form or Anthropic's.
+"""A server on loopback that answers from a script: chat completions, OpenAI's Responses or Anthropic's Messages.
 
 It runs in its own thread, so that any kind of test can use it: `with ScriptedServer(["Hello."]) as server:`.
 By hand: `python -m onyx_jupyter.testing.scripted_server --port 9999 [--script replies.json]`.
@@ -17,9 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from onyx_jupyter.providers.known_providers import CarriedKind
 from onyx_jupyter.testing import anthropic_wire
 from onyx_jupyter.testing import openai_wire as wire
+from onyx_jupyter.testing.carried import Issued
 from onyx_jupyter.testing.demo_script import demo_replies, replies_from_file
+from onyx_jupyter.testing.responses_wire import ResponsesAnswer
 from onyx_jupyter.testing.script import (
     Call,
     Cut,
@@ -40,7 +43,8 @@ from onyx_jupyter.testing.scripted_model import until_set
 
 _START_TIMEOUT_S = 10.0
 _ANTHROPIC_PATH = "/messages"
-_CHAT_PATHS = ("/chat/completions", _ANTHROPIC_PATH)
+_RESPONSES_PATH = "/responses"
+_CHAT_PATHS = ("/chat/completions", _ANTHROPIC_PATH, _RESPONSES_PATH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,8 @@ class Received:
     @property
     def last_user_text(self) -> str:
         """The text of the last user message."""
-        texts = [_text(m.get("content")) for m in self.body.get("messages", ()) if m.get("role") == "user"]
+        messages = self.body.get("messages") or self.body.get("input") or ()
+        texts = [_text(m.get("content")) for m in messages if m.get("role") == "user"]
         return texts[-1] if texts else ""
 
     async def client_left(self, timeout_s: float) -> bool:
@@ -70,7 +75,10 @@ class Received:
 
 
 class ScriptedServer:
-    """Answers chat completions, and streams of the Messages API, from a script; `requests` are those it received.
+    """Answers chat completions, and streams of the other two, from a script; `requests` are those it received.
+
+    What was sealed in an answer has to come back with the results of its calls, else the request is refused in the
+    provider's own words; `carried` says how it goes in chat completions, where each provider has its own way.
 
     With `api_key` it refuses every other key with 401. Without `goes_on` it refuses, as some servers do, a request that
     begins the answer itself (its last message is the assistant's); the script never gets that one. An error that the
@@ -84,6 +92,7 @@ class ScriptedServer:
         models: Sequence[str] = ("scripted",),
         api_key: str | None = None,
         goes_on: bool = True,
+        carried: CarriedKind = "",
         port: int = 0,
     ) -> None:
         self.requests: list[Received] = []
@@ -92,6 +101,8 @@ class ScriptedServer:
         self._models = tuple(models)
         self._api_key = api_key
         self._goes_on = goes_on
+        self._carried: CarriedKind = carried
+        self._issued = Issued()
         self._port = port
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -200,6 +211,9 @@ class ScriptedServer:
             return await _send_error(request, writer, HttpError(404, f"There is no {request.path} here."))
         if self._refuses(request):
             return await _send_error(request, writer, HttpError(400, "The last message has to be the user's."))
+        kind = _carried_kind(request, self._carried)
+        if (refusal := self._issued.refusal(kind, request.body)) is not None:
+            return await _send_error(request, writer, refusal)
         try:
             reply = self._script.reply(request)
             if wire.wants_json_action(request.body):
@@ -207,8 +221,9 @@ class ScriptedServer:
         except ScriptEnded as ended:
             self.failures.append(str(ended))
             return await _send_error(request, writer, HttpError(500, str(ended)))
+        self._issued.note(kind, reply)
         if request.body.get("stream"):
-            return await _Stream(request, reply, writer).send()
+            return await _Stream(request, reply, writer, self._carried).send()
         for step in reply:
             if isinstance(step, HttpError):
                 return await _send_error(request, writer, step)
@@ -225,11 +240,19 @@ class ScriptedServer:
 class _Stream:
     """One streamed answer, in HTTP chunks, so that a cut connection differs from a complete one."""
 
-    def __init__(self, request: Received, reply: list[Step], writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, request: Received, reply: list[Step], writer: asyncio.StreamWriter, carried: CarriedKind = ""
+    ) -> None:
         self._request = request
         self._reply = reply
-        form = anthropic_wire.AnthropicAnswer if _is_anthropic(request) else wire.OpenAIAnswer
-        self._answer = form(request.body, wire.tokens_of(request.body, reply))
+        tokens = wire.tokens_of(request.body, reply)
+        self._answer: anthropic_wire.AnthropicAnswer | ResponsesAnswer | wire.OpenAIAnswer
+        if _is_anthropic(request):
+            self._answer = anthropic_wire.AnthropicAnswer(request.body, tokens)
+        elif request.path.endswith(_RESPONSES_PATH):
+            self._answer = ResponsesAnswer(request.body, tokens)
+        else:
+            self._answer = wire.OpenAIAnswer(request.body, tokens, carried)
         self._writer = writer
         self._headers_sent = False
 
@@ -253,6 +276,8 @@ class _Stream:
                     for piece in step.pieces:
                         await asyncio.sleep(step.delay_s)
                         await self._write(self._answer.thought(piece, step.name))
+                    if step.seal is not None:
+                        await self._write(self._answer.sealed(step.seal))
                 case Call():
                     await self._write(self._answer.call(step, calls))
                     calls += 1
@@ -331,6 +356,12 @@ def _head(status: int, headers: Mapping[str, str]) -> bytes:
 
 def _is_anthropic(request: Received) -> bool:
     return request.path.endswith(_ANTHROPIC_PATH)
+
+
+def _carried_kind(request: Received, in_chat: CarriedKind) -> CarriedKind:
+    if _is_anthropic(request):
+        return "thinking_blocks"
+    return "reasoning_items" if request.path.endswith(_RESPONSES_PATH) else in_chat
 
 
 def sent_key(request: Received) -> str | None:

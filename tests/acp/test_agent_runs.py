@@ -335,3 +335,15 @@ async def test_agent_is_never_asked_what_to_remember(tmp_path):
         assert "take note of nothing" not in writer.asked[0]
         assert [line for line in house.lines(mine) if line.get("meta", {}).get("kind", "").startswith("consol")] == []
         assert len(house.entries(mine, "assistant")) == 1
+
+
+async def test_what_the_agent_used_counts_as_plan_and_within_the_budget(tmp_path):
+    async with AgentHouse(tmp_path, file=config(security={"budget": {"sessionTokens": 1000}})) as house:
+        key = await house.agent_session()
+        assert (await house.do(key, "say one"))[0] == "chat.final"
+        (ledger,) = house.home.usage.rglob("*.jsonl")
+        (call,) = map(json.loads, ledger.read_text("utf-8").splitlines())
+        assert (call["model"], call["inputTokens"], call["costUsd"]) == ("acp/scripted", 1000, None)
+        assert house.of("chat.final")[0]["usage"]["plan"] is True
+        name, data = await house.do(key, "say two")
+        assert (name, data["code"]) == ("chat.error", "budget")

@@ -2,7 +2,7 @@
 
 import json
 
-from onyx_jupyter.features.notebooks.keys import NOTEBOOK_REVIEW
+from onyx_jupyter.features.notebooks.feature import NOTEBOOK_REVIEW
 from tests.acp.agent_house import AgentHouse
 from tests.notebook.shelf import Shelf, code
 

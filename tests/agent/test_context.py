@@ -1,5 +1,6 @@
 """A conversation longer than the model's window: summed up, cut, said so, and never lost from the transcript."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -35,7 +36,7 @@ async def talk(house, key, turns, words=LONG):
         assert name == "chat.final"
 
 
-async def test_before_the_window_is_full_the_older_part_is_summed_up_and_the_session_goes_on(tmp_path):
+async def test_older_part_is_summarized_before_window_is_full(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: a_summary(memory=[PROPOSAL]))
     key = await house.session()
     await talk(house, key, 20)
@@ -60,10 +61,9 @@ async def test_before_the_window_is_full_the_older_part_is_summed_up_and_the_ses
     assert "Memory operations" not in entry["content"]
     memory = house.home.root / "workspace" / "MEMORY.md"
     assert not memory.exists() or "blue" not in memory.read_text()
-    await house.close()
 
 
-async def test_between_two_compactions_every_request_begins_with_the_one_before(tmp_path):
+async def test_requests_share_a_prefix_between_compactions(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.")
     key = await house.session()
     await talk(house, key, 16)
@@ -75,10 +75,9 @@ async def test_between_two_compactions_every_request_begins_with_the_one_before(
     ]
     assert len(breaks) == len(side_requests(house)) >= 1
     assert len({request.system for request in requests}) == 1
-    await house.close()
 
 
-async def test_one_long_run_with_huge_results_goes_on_and_keeps_its_task(tmp_path):
+async def test_long_run_with_huge_results_continues_and_keeps_its_task(tmp_path):
     replies = [[Call("peek", {"word": f"{number} {LONG}"}, id="call_0")] for number in range(19)]
     script = iter([*replies, "Done"])
     house = house_of(tmp_path, lambda request: next(script))
@@ -92,10 +91,9 @@ async def test_one_long_run_with_huge_results_goes_on_and_keeps_its_task(tmp_pat
     assert side_requests(house)
     assert len(house.peek.done) == 19
     assert len(house.results(key)) == 19, "ids stay unique though the first calls are out of sight"
-    await house.close()
 
 
-async def test_the_cost_of_the_summary_counts_in_the_run(tmp_path):
+async def test_summary_cost_counts_towards_run(tmp_path):
     summary = [a_summary(), Tokens(5000, 300)]
     house = house_of(tmp_path, lambda request: ["Fine.", Tokens(10, 1)], lambda request: summary)
     key = await house.session()
@@ -103,10 +101,15 @@ async def test_the_cost_of_the_summary_counts_in_the_run(tmp_path):
     _, data = await house.run(key, "and now")
     assert len(side_requests(house)) == 1
     assert (data["usage"]["inputTokens"], data["usage"]["outputTokens"]) == (5010, 301)
-    await house.close()
+    (ledger,) = house.home.usage.glob("*.jsonl")
+    calls = [json.loads(line) for line in ledger.read_text().splitlines()]
+    assert [(call["role"], call["run"]) for call in calls][-2:] == [
+        ("compaction", data["runId"]),
+        ("default", data["runId"]),
+    ]
 
 
-async def test_after_a_restart_the_summary_still_stands_for_the_older_part(tmp_path):
+async def test_summary_still_replaces_older_part_after_restart(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.")
     key = await house.session()
     await talk(house, key, 9)
@@ -118,7 +121,6 @@ async def test_after_a_restart_the_summary_still_stands_for_the_older_part(tmp_p
     assert side_requests(again) == []
     before, after = asked(house)[-1], asked(again)[0]
     assert list(after.messages[: len(before.messages)]) == list(before.messages)
-    await again.close()
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ async def test_after_a_restart_the_summary_still_stands_for_the_older_part(tmp_p
         a_summary().replace("## Standing instructions", "## Rules"),
     ],
 )
-async def test_a_summary_that_is_of_no_use_leaves_the_original_and_is_not_tried_at_every_call(tmp_path, useless):
+async def test_useless_summary_keeps_original_and_is_not_retried_every_call(tmp_path, useless):
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: [useless, Tokens(7, 3)])
     key = await house.session()
     transcript = await house.onyx.sessions.get(key)
@@ -150,10 +152,9 @@ async def test_a_summary_that_is_of_no_use_leaves_the_original_and_is_not_tried_
     assert tokens(asked(house)[1]) > LIMIT
     assert len(side_requests(house)) == 2
     assert not house.of("chat.note")
-    await house.close()
 
 
-async def test_the_second_try_is_told_what_the_first_one_lost(tmp_path):
+async def test_retry_is_told_what_first_summary_lost(tmp_path):
     tries = iter([a_summary("all well"), a_summary("see notebooks/penguins.ipynb, cell_id 3f2a91b7")])
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: next(tries))
     key = await house.session()
@@ -166,30 +167,27 @@ async def test_the_second_try_is_told_what_the_first_one_lost(tmp_path):
     assert "These are missing: 3f2a91b7, notebooks/penguins.ipynb" in second.messages[0].content
     assert kinds(house, key) == ["compaction"]
     assert "3f2a91b7" in asked(house)[-1].messages[0].content
-    await house.close()
 
 
-async def test_what_the_user_said_stays_word_for_word_whatever_the_summary_says(tmp_path):
+async def test_user_words_are_kept_verbatim_whatever_the_summary_says(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: a_summary("all well"))
     key = await house.session()
     await house.run(key, "Never send an e-mail without asking me.")
     await talk(house, key, 24, words=LONG)
     assert len(side_requests(house)) > 2
     assert "- Never send an e-mail without asking me." in asked(house)[-1].messages[0].content
-    await house.close()
 
 
-async def test_proposals_that_are_not_in_the_agreed_form_are_left_out(tmp_path):
+async def test_malformed_memory_proposals_are_dropped(tmp_path):
     bad = [{**PROPOSAL, "op": "delete"}, {**PROPOSAL, "extra": 1}, {"op": "add"}, "x", {**PROPOSAL, "content": ""}]
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: a_summary(memory=[*bad, PROPOSAL]))
     key = await house.session()
     await talk(house, key, 9)
     (note,) = [note for note in house.of("chat.note") if note["kind"] == "compaction"]
     assert note["data"]["proposals"] == [PROPOSAL]
-    await house.close()
 
 
-async def test_stop_while_summing_up_ends_the_run_and_changes_nothing(tmp_path):
+async def test_stop_during_summary_ends_run_without_changes(tmp_path):
     hang = Hang()
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: ["## Goal", hang])
     key = await house.session()
@@ -204,10 +202,9 @@ async def test_stop_while_summing_up_ends_the_run_and_changes_nothing(tmp_path):
     assert asked(house) == []
     assert kinds(house, key) == []
     assert not any("## Goal" in line["content"] for line in house.lines(key)), "it was never part of the answer"
-    await house.close()
 
 
-async def test_a_provider_that_fails_while_summing_up_costs_no_part_of_the_conversation(tmp_path):
+async def test_provider_failure_during_summary_drops_nothing(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: [Fail("rate_limit", "Too often.")])
     key = await house.session()
     await old_turns(house, key, 12)
@@ -215,10 +212,9 @@ async def test_a_provider_that_fails_while_summing_up_costs_no_part_of_the_conve
     assert (name, data["code"]) == ("chat.error", "rate_limit")
     assert asked(house) == []
     assert kinds(house, key) == []
-    await house.close()
 
 
-async def test_where_no_summary_comes_and_no_room_is_left_the_oldest_part_goes_and_the_user_is_told(tmp_path):
+async def test_oldest_part_is_dropped_and_user_told_when_no_summary_and_no_room(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.", lambda request: "no")
     key = await house.session()
     transcript = await house.onyx.sessions.get(key)
@@ -232,10 +228,9 @@ async def test_where_no_summary_comes_and_no_room_is_left_the_oldest_part_goes_a
     (note,) = [note for note in house.of("chat.note") if note["kind"] == "overflow"]
     assert note["data"]["tokensAfter"] < note["data"]["tokensBefore"]
     assert sum(line["role"] == "user" for line in house.lines(key)) == 14
-    await house.close()
 
 
-async def test_an_overflow_error_drops_the_oldest_half_and_asks_once_more(tmp_path):
+async def test_overflow_error_drops_oldest_half_and_retries_once(tmp_path):
     answers = iter([[Fail("overflow", "Too long.")], "Fine."])
     house = house_of(tmp_path, lambda request: next(answers), window=1_000_000)
     key = await house.session()
@@ -249,10 +244,9 @@ async def test_an_overflow_error_drops_the_oldest_half_and_asks_once_more(tmp_pa
     (note,) = house.of("chat.note")
     assert note["kind"] == "overflow"
     assert side_requests(house) == []
-    await house.close()
 
 
-async def test_a_second_overflow_is_an_error_and_the_session_is_not_stuck(tmp_path):
+async def test_second_overflow_is_an_error_and_session_stays_usable(tmp_path):
     answers = iter([[Fail("overflow", "Too long.")], [Fail("overflow", "Still too long.")], "Fine."])
     house = house_of(tmp_path, lambda request: next(answers))
     key = await house.session()
@@ -260,18 +254,16 @@ async def test_a_second_overflow_is_an_error_and_the_session_is_not_stuck(tmp_pa
     assert (name, data["code"], data["message"]) == ("chat.error", "overflow", "Still too long.")
     assert len(asked(house)) == 2
     assert (await house.run(key, "Shorter"))[0] == "chat.final"
-    await house.close()
 
 
-async def test_an_overflow_after_words_were_shown_is_not_tried_again(tmp_path):
+async def test_overflow_after_visible_text_is_not_retried(tmp_path):
     house = house_of(tmp_path, lambda request: ["Half", Fail("overflow", "Too long.")])
     key = await house.session()
     assert (await house.run(key, LONG))[0] == "chat.error"
     assert len(asked(house)) == 1
-    await house.close()
 
 
-async def test_a_message_longer_than_the_window_reaches_the_model_with_its_beginning_and_end(tmp_path):
+async def test_message_longer_than_window_is_sent_with_head_and_tail(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.")
     key = await house.session()
     await house.run(key, f"BEGIN {LONG * 20} END")
@@ -280,24 +272,21 @@ async def test_a_message_longer_than_the_window_reaches_the_model_with_its_begin
     assert request.messages[0].content.startswith("BEGIN")
     assert request.messages[0].content.endswith("END")
     assert next(line for line in house.lines(key) if line["role"] == "user")["content"] == f"BEGIN {LONG * 20} END"
-    await house.close()
 
 
-async def test_a_light_model_is_never_asked_to_sum_up_and_still_fits(tmp_path):
+async def test_light_model_is_never_asked_for_summary_and_still_fits(tmp_path):
     house = house_of(tmp_path, lambda request: "Fine.", light=True, window=4000)
     key = await house.session()
     await talk(house, key, 12, words="word " * 300)
     assert side_requests(house) == []
     assert all(tokens(replace(request, tools=())) <= 3000 for request in asked(house))
     assert [note["kind"] for note in house.of("chat.note")].count("overflow") >= 1
-    await house.close()
 
 
-async def test_switched_off_nothing_is_summed_up_before_the_provider_complains(tmp_path):
+async def test_with_compaction_off_nothing_is_summarized_before_overflow_error(tmp_path):
     config = "{ runtime: { compaction: { enabled: false } } }"
     house = house_of(tmp_path, lambda request: "Fine.", config=config)
     key = await house.session()
     await talk(house, key, 9)
     assert side_requests(house) == []
     assert tokens(asked(house)[-1]) > LIMIT
-    await house.close()

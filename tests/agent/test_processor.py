@@ -44,7 +44,7 @@ class HaltAfterTool(Processor):
         raise Halt("That was enough.")
 
 
-async def test_a_processor_changes_the_request_the_words_and_the_results(tmp_path):
+async def test_processor_can_change_request_text_and_results(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "a"})], "all is well"], processors=[Changer()])
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "ALL IS WELL"
@@ -53,10 +53,9 @@ async def test_a_processor_changes_the_request_the_words_and_the_results(tmp_pat
     assert [message.content for message in house.model.requests[1].messages if message.role == "tool"] == ["<saw a>"]
     assert "".join(data["text"] for data in house.of("chat.delta")) == "ALL IS WELL"
     assert house.lines(key)[-2]["content"] == "ALL IS WELL"
-    await house.close()
 
 
-async def test_halt_after_the_model_ends_the_turn_with_its_text_and_nothing_runs(tmp_path):
+async def test_halt_after_model_ends_turn_with_its_text_and_runs_no_call(tmp_path):
     house = House(tmp_path, [["Now. ", Call("peek", {"word": "a"})]], processors=[HaltAfterModel()])
     key = await house.session()
     name, data = await house.run(key)
@@ -64,10 +63,9 @@ async def test_halt_after_the_model_ends_the_turn_with_its_text_and_nothing_runs
     assert house.peek.done == []
     assert house.ends_on_disk(key) == ["final"]
     assert house.results(key) == {}
-    await house.close()
 
 
-async def test_halt_after_a_tool_keeps_its_result_and_pairs_the_calls_behind_it(tmp_path):
+async def test_halt_after_tool_keeps_its_result_and_pairs_remaining_calls(tmp_path):
     calls = [Call("peek", {"word": "a"}), Call("peek", {"word": "b"})]
     house = House(tmp_path, [calls], processors=[HaltAfterTool()])
     key = await house.session()
@@ -76,23 +74,20 @@ async def test_halt_after_a_tool_keeps_its_result_and_pairs_the_calls_behind_it(
     first, second = house.results(key).values()
     assert first["content"] == "saw a"
     assert second["content"].startswith("Not done")
-    await house.close()
 
 
 @pytest.mark.parametrize("processors", [[Changer, HaltAfterTool], [HaltAfterTool, Changer]])
-async def test_halt_after_a_tool_keeps_what_the_other_processors_make_of_its_result(tmp_path, processors):
+async def test_halt_after_tool_applies_other_processors_to_its_result(tmp_path, processors):
     replies = [[Call("peek", {"word": "a"})]]
     house = House(tmp_path, replies, processors=[processor() for processor in processors])
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "That was enough."
     assert [line["content"] for line in house.results(key).values()] == ["<saw a>"]
-    await house.close()
 
 
-async def test_the_text_of_a_halt_stands_apart_from_the_words_before_it(tmp_path):
+async def test_halt_text_is_separated_from_preceding_text(tmp_path):
     house = House(tmp_path, [["Now.", Call("peek", {"word": "a"})]], processors=[HaltAfterModel()])
     key = await house.session()
     await house.run(key)
     assert "".join(data["text"] for data in house.of("chat.delta")) == "Now.\n\nNo further."
     assert house.lines(key)[-2]["content"] == "Now.\n\nNo further."
-    await house.close()

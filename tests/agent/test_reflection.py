@@ -11,7 +11,7 @@ REFLECT = f"{{ {AGENTS} }}"
 TOUCH = Call("touch", {"word": "x"})
 
 
-async def test_the_second_answer_counts_and_both_are_read_apart(tmp_path):
+async def test_second_answer_is_used_and_both_are_parsed_separately(tmp_path):
     house = House(tmp_path, ["It is 41.", "It is 42."], config=REFLECT)
     key = await house.session()
     name, data = await house.run(key)
@@ -20,10 +20,9 @@ async def test_the_second_answer_counts_and_both_are_read_apart(tmp_path):
     assert "".join(delta["text"] for delta in house.of("chat.delta")) == "It is 41.\n\nIt is 42."
     assert house.of("chat.note")[0]["message"] == NOTE
     assert [line["content"] for line in house.lines(key) if line["role"] == "assistant"] == ["It is 41.", "It is 42."]
-    await house.close()
 
 
-async def test_the_model_is_asked_once_with_the_agents_words_and_no_person_is_said_to_have_asked(tmp_path):
+async def test_reflection_is_requested_once_with_agent_prompt_and_not_attributed_to_user(tmp_path):
     house = House(tmp_path, ["It is 41.", "It is 42.", "Bye", "NO_REPLY"], config=REFLECT)
     key = await house.session()
     await house.run(key)
@@ -35,27 +34,24 @@ async def test_the_model_is_asked_once_with_the_agents_words_and_no_person_is_sa
     assert [line["content"] for line in house.lines(key) if line["role"] == "user"] == ["Please"]
     await house.run(key, "Bye")
     assert list(house.model.requests[2].messages[:3]) == [*before, question]
-    await house.close()
 
 
-async def test_an_answer_that_stands_is_the_final_one_and_nothing_is_shown_after_it(tmp_path):
+async def test_unchanged_answer_becomes_final_and_nothing_follows(tmp_path):
     house = House(tmp_path, ["It is 42.", [Say("NO_REPLY", 1)]], config=REFLECT)
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "It is 42."
     assert "".join(delta["text"] for delta in house.of("chat.delta")) == "It is 42."
-    await house.close()
 
 
-async def test_the_second_look_may_use_tools(tmp_path):
+async def test_reflection_may_use_tools(tmp_path):
     house = House(tmp_path, ["It is 41.", ["Let me see.", Call("peek")], "It is 42."], config=REFLECT)
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "It is 42."
     assert house.peek.done == ["x"]
     assert len(house.model.requests) == 3
-    await house.close()
 
 
-async def test_without_a_prompt_or_with_nothing_said_nobody_looks_again(tmp_path):
+async def test_no_reflection_without_prompt_or_answer(tmp_path):
     plain, silent = tmp_path / "plain", tmp_path / "silent"
     plain.mkdir()
     silent.mkdir()
@@ -66,7 +62,7 @@ async def test_without_a_prompt_or_with_nothing_said_nobody_looks_again(tmp_path
         await house.close()
 
 
-async def test_after_a_restart_in_the_second_look_it_is_not_asked_for_again(tmp_path):
+async def test_reflection_is_not_repeated_after_restart(tmp_path):
     house = House(tmp_path, ["It is 41.", ["Let me try.", TOUCH]], config=REFLECT)
     key = await house.session()
     run_id = await house.send(key)
@@ -82,12 +78,10 @@ async def test_after_a_restart_in_the_second_look_it_is_not_asked_for_again(tmp_
     assert (name, data["text"]) == ("chat.final", "It is 41.")
     assert "".join(delta["text"] for delta in again.of("chat.delta")) == "It is 41.\n\nLet me try."
     assert again.touch.done == ["x"]
-    await again.close()
 
 
-async def test_the_last_turn_is_no_answer_to_look_at_again(tmp_path):
+async def test_answer_of_last_turn_gets_no_reflection(tmp_path):
     config = f"{{ {AGENTS}, runtime: {{ maxTurns: 1 }} }}"
     house = House(tmp_path, [[Call("peek")], "That is all."], config=config)
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "That is all."
-    await house.close()

@@ -15,7 +15,7 @@ from tests.storage.full_disk import file_size_limit
 from tests.waiting import until
 
 
-async def test_words_stream_to_the_watchers_and_end_in_one_final(tmp_path):
+async def test_text_streams_to_watchers_and_ends_in_one_final(tmp_path):
     house = House(tmp_path, [[Say("Hello there", chunk_chars=4), Tokens(10, 3, 2)]])
     key = await house.session()
     name, data = await house.run(key, "Hi")
@@ -26,10 +26,9 @@ async def test_words_stream_to_the_watchers_and_end_in_one_final(tmp_path):
     assert [line["role"] for line in house.lines(key)] == ["system", "user", "assistant", "system"]
     assert house.ends_on_disk(key) == ["final"]
     assert not house.file(key).with_suffix(".partial").exists()
-    await house.close()
 
 
-async def test_the_users_entry_is_on_disk_before_the_model_is_asked(tmp_path):
+async def test_user_entry_is_on_disk_before_model_is_called(tmp_path):
     seen = []
 
     def reply(request):
@@ -42,10 +41,9 @@ async def test_the_users_entry_is_on_disk_before_the_model_is_asked(tmp_path):
     assert house.lines(key)[-1]["content"] == "Remember me"
     await house.end(run_id)
     assert seen == ["Remember me"]
-    await house.close()
 
 
-async def test_tools_run_in_order_and_each_result_is_on_disk_before_it_is_told(tmp_path):
+async def test_tools_run_in_order_and_results_are_on_disk_before_being_announced(tmp_path):
     told = []
     house = House(
         tmp_path,
@@ -73,10 +71,9 @@ async def test_tools_run_in_order_and_each_result_is_on_disk_before_it_is_told(t
     last = house.model.requests[-1]
     assert [message.role for message in last.messages] == ["user", "assistant", "tool", "tool", "assistant", "tool"]
     assert [tool.name for tool in last.tools] == ["peek", "touch", "break", "linger"]
-    await house.close()
 
 
-async def test_after_twenty_turns_the_model_answers_once_more_without_tools(tmp_path):
+async def test_after_twenty_turns_model_answers_once_more_without_tools(tmp_path):
     def reply(request):
         return [Call("peek", {"word": f"{len(request.messages)}"})] if request.tools else "I have to stop here."
 
@@ -90,10 +87,9 @@ async def test_after_twenty_turns_the_model_answers_once_more_without_tools(tmp_
     assert all("without tools" not in request.messages[-1].content for request in house.model.requests[:-1])
     assert len(house.results(key)) == 20
     assert not any("without tools" in line["content"] for line in house.lines(key))
-    await house.close()
 
 
-async def test_calls_of_the_last_turn_are_not_made_and_an_empty_last_answer_is_an_error(tmp_path):
+async def test_calls_in_last_turn_are_not_run_and_empty_last_answer_is_an_error(tmp_path):
     house = House(tmp_path, lambda _: [Call("touch", {"word": "no"})], config="{ runtime: { maxTurns: 1 } }")
     key = await house.session()
     run_id = await house.send(key)
@@ -102,7 +98,6 @@ async def test_calls_of_the_last_turn_are_not_made_and_an_empty_last_answer_is_a
     assert (name, data["code"]) == ("chat.error", "bad_response")
     assert house.touch.done == ["no"]
     assert len(house.results(key)) == 1
-    await house.close()
 
 
 @pytest.mark.parametrize(
@@ -119,7 +114,7 @@ async def test_calls_of_the_last_turn_are_not_made_and_an_empty_last_answer_is_a
         ),
     ],
 )
-async def test_a_call_that_fails_goes_back_to_the_model_and_the_run_goes_on(tmp_path, call, words):
+async def test_failed_call_is_returned_to_model_and_run_continues(tmp_path, call, words):
     house = House(tmp_path, [[call], "I see"])
     key = await house.session()
     name, _ = await house.run(key)
@@ -132,7 +127,6 @@ async def test_a_call_that_fails_goes_back_to_the_model_and_the_run_goes_on(tmp_
         assert word in line["content"]
     assert house.peek.done == []
     assert house.of("tool.finished")[0]["ok"] is False
-    await house.close()
 
 
 async def test_denied_call_never_runs_and_model_sees_reason(tmp_path):
@@ -154,10 +148,9 @@ async def test_denied_call_never_runs_and_model_sees_reason(tmp_path):
     assert denied["meta"]["status"] == "denied"
     assert "Denied: It is mine" in [message.content for message in house.model.requests[1].messages]
     assert "touch" not in [event["tool"] for event in house.of("tool.started")]
-    await house.close()
 
 
-async def test_a_yes_is_for_what_was_shown_and_not_for_what_it_has_become(tmp_path):
+async def test_approval_covers_what_was_shown_not_what_changed_since(tmp_path):
     house = House(tmp_path, [[Call("touch", {"word": "x"})], "Understood"])
     key = await house.session()
     run_id = await house.send(key)
@@ -169,10 +162,9 @@ async def test_a_yes_is_for_what_was_shown_and_not_for_what_it_has_become(tmp_pa
     (result,) = house.results(key).values()
     assert "changed since the user allowed it" in result["content"]
     assert "changed since the user allowed it" in house.model.requests[1].messages[-1].content
-    await house.close()
 
 
-async def test_approved_call_runs_once_after_the_answer_is_on_disk(tmp_path):
+async def test_approved_call_runs_once_after_answer_is_on_disk(tmp_path):
     house = House(tmp_path, [[Call("touch", {"word": "x"})], "Done"])
     key = await house.session()
     run_id = await house.send(key)
@@ -185,10 +177,9 @@ async def test_approved_call_runs_once_after_the_answer_is_on_disk(tmp_path):
     assert kinds == [
         "session", "user", "assistant", "approval_request", "approval_resolved", "tool", "assistant", "run_end",
     ]  # fmt: skip
-    await house.close()
 
 
-async def test_allowed_for_the_session_is_not_asked_again_but_a_different_call_is(tmp_path):
+async def test_session_approval_covers_same_call_but_not_a_different_one(tmp_path):
     same, other = Call("touch", {"word": "same"}), Call("touch", {"word": "other"})
     house = House(tmp_path, [[same], [same], [other], "Done"])
     key = await house.session()
@@ -199,10 +190,9 @@ async def test_allowed_for_the_session_is_not_asked_again_but_a_different_call_i
     await house.deny()
     await house.end(run_id)
     assert house.touch.done == ["same", "same"]
-    await house.close()
 
 
-async def test_silence_denies_and_the_model_hears_it_with_nobody_connected(tmp_path):
+async def test_timeout_denies_and_model_is_told_with_nobody_connected(tmp_path):
     house = House(
         tmp_path, [[Call("touch", {"word": "x"})], "Understood"], config="{ security: { approvalTimeoutMs: 1000 } }"
     )
@@ -215,10 +205,9 @@ async def test_silence_denies_and_the_model_hears_it_with_nobody_connected(tmp_p
     assert house.touch.done == []
     (line,) = house.results(key).values()
     assert "Nobody answered in time" in line["content"]
-    await house.close()
 
 
-async def test_stop_in_the_middle_of_a_stream_keeps_the_words_and_ends_once(tmp_path):
+async def test_stop_during_stream_keeps_text_and_ends_once(tmp_path):
     hang = Hang()
     house = House(tmp_path, [["Half an ans", hang], "Next"])
     key = await house.session()
@@ -235,10 +224,9 @@ async def test_stop_in_the_middle_of_a_stream_keeps_the_words_and_ends_once(tmp_
     assert not await house.onyx.abort(run_id)
     await house.run(key, "Go on")
     assert [message.content for message in house.model.requests[1].messages] == ["Please", "Half an ans", "Go on"]
-    await house.close()
 
 
-async def test_stop_during_a_tool_cancels_it_and_pairs_every_call(tmp_path):
+async def test_stop_during_tool_cancels_it_and_pairs_every_call(tmp_path):
     house = House(tmp_path, [[Call("linger"), Call("peek"), Call("touch")]])
     key = await house.session()
     run_id = await house.send(key)
@@ -251,10 +239,9 @@ async def test_stop_during_a_tool_cancels_it_and_pairs_every_call(tmp_path):
     assert [event["ok"] for event in house.of("tool.finished")] == [False] * 3
     assert house.of("exec.approval_request") == []
     assert [event["message"] for event in house.of("tool.progress")] == ["lingering"]
-    await house.close()
 
 
-async def test_stop_while_waiting_for_a_person_closes_the_question_and_runs_nothing(tmp_path):
+async def test_stop_during_approval_closes_it_and_runs_nothing(tmp_path):
     house = House(tmp_path, [[Call("touch", {"word": "x"}), Call("peek")]])
     key = await house.session()
     run_id = await house.send(key)
@@ -267,10 +254,9 @@ async def test_stop_while_waiting_for_a_person_closes_the_question_and_runs_noth
     assert house.peek.done == []
     assert len(house.results(key)) == 2
     assert [line["meta"]["decision"] for line in house.lines(key) if "decision" in line.get("meta", {})] == ["aborted"]
-    await house.close()
 
 
-async def test_stop_while_queued_takes_the_message_back_and_leaves_the_run_before_it_alone(tmp_path):
+async def test_stop_while_queued_withdraws_message_and_leaves_running_run(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["one ", hold, "two"]])
     key = await house.session()
@@ -284,11 +270,10 @@ async def test_stop_while_queued_takes_the_message_back_and_leaves_the_run_befor
     assert (await house.end(first))[0] == "chat.final"
     assert len(house.model.requests) == 1
     assert house.ends_on_disk(key) == ["aborted", "final"]
-    await house.close()
 
 
 @pytest.mark.parametrize("ticks", range(12))
-async def test_stop_at_the_very_end_leaves_the_run_with_exactly_one_end(tmp_path, ticks):
+async def test_stop_at_the_very_end_leaves_exactly_one_end(tmp_path, ticks):
     house = House(tmp_path, ["Hello"])
     key = await house.session()
     run_id = await house.send(key)
@@ -298,11 +283,10 @@ async def test_stop_at_the_very_end_leaves_the_run_with_exactly_one_end(tmp_path
     await house.onyx.abort(run_id)
     (name,) = {"final": "chat.final", "aborted": "chat.aborted"}.keys() & {(await house.end(run_id))[0][5:]}
     assert house.ends_on_disk(key) == [name]
-    await house.close()
 
 
 @pytest.mark.parametrize("ticks", range(12))
-async def test_stop_at_any_early_moment_ends_the_run_exactly_once(tmp_path, ticks):
+async def test_stop_at_any_early_moment_ends_run_exactly_once(tmp_path, ticks):
     house = House(tmp_path, [["Hello", Call("linger")], "never"])
     key = await house.session()
     run_id = await house.send(key)
@@ -314,10 +298,9 @@ async def test_stop_at_any_early_moment_ends_the_run_exactly_once(tmp_path, tick
     assert house.ends_on_disk(key) == ["aborted"]
     house.results(key)
     assert [line["content"] for line in house.lines(key)].count("Hello") <= 1
-    await house.close()
 
 
-async def test_stop_during_the_write_of_a_reply_leaves_it_once_and_its_calls_paired(tmp_path):
+async def test_stop_while_reply_is_written_stores_it_once_with_paired_calls(tmp_path):
     house = House(tmp_path, [["Hello", Call("peek")], "never"])
     key = await house.session()
     transcript = await house.onyx.sessions.get(key)
@@ -341,10 +324,9 @@ async def test_stop_during_the_write_of_a_reply_leaves_it_once_and_its_calls_pai
     assert [line["content"] for line in house.lines(key)].count("Hello") == 1
     assert house.peek.done == []
     assert len(house.results(key)) == 1
-    await house.close()
 
 
-async def test_a_provider_error_before_any_word_is_told_with_what_to_do(tmp_path):
+async def test_provider_error_before_any_text_is_shown_with_hint(tmp_path):
     house = House(tmp_path, [[Fail("authentication", "The key was refused.", "Set providers.openai.apiKey.")], "Back"])
     key = await house.session()
     name, data = await house.run(key, "First")
@@ -354,10 +336,9 @@ async def test_a_provider_error_before_any_word_is_told_with_what_to_do(tmp_path
     assert [line["role"] for line in house.lines(key)] == ["system", "user", "system"]
     assert house.lines(key)[-1]["meta"]["hint"] == "Set providers.openai.apiKey."
     assert (await house.run(key, "Second"))[0] == "chat.final"
-    await house.close()
 
 
-async def test_a_provider_error_after_words_keeps_them(tmp_path):
+async def test_provider_error_after_text_keeps_text(tmp_path):
     house = House(tmp_path, [["Half", Fail("unavailable", hint="Try later.")]])
     key = await house.session()
     name, data = await house.run(key)
@@ -365,28 +346,25 @@ async def test_a_provider_error_after_words_keeps_them(tmp_path):
     partial = house.lines(key)[-2]
     assert (partial["content"], partial["meta"]["partial"]) == ("Half", True)
     assert house.ends_on_disk(key) == ["error"]
-    await house.close()
 
 
-async def test_letters_held_back_for_a_filter_are_kept_when_the_answer_breaks_off(tmp_path):
+async def test_text_held_back_by_filter_is_kept_when_answer_breaks_off(tmp_path):
     house = House(tmp_path, [["a <in", Fail("unavailable")]])
     key = await house.session()
     assert (await house.run(key))[0] == "chat.error"
     assert house.lines(key)[-2]["content"] == "a <in"
     assert "".join(data["text"] for data in house.of("chat.delta")) == "a <in"
-    await house.close()
 
 
-async def test_an_error_in_a_later_turn_keeps_the_paired_calls_before_it(tmp_path):
+async def test_error_in_later_turn_keeps_earlier_paired_calls(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "a"})], *[[Fail("rate_limit", hint="Wait.")]] * 3])
     key = await house.session()
     name, data = await house.run(key)
     assert (name, data["code"]) == ("chat.error", "rate_limit")
     assert [line["content"] for line in house.results(key).values()] == ["saw a"]
-    await house.close()
 
 
-async def test_a_bug_in_a_model_ends_the_run_in_words_without_its_details(tmp_path, caplog):
+async def test_bug_in_model_ends_run_with_message_without_details(tmp_path, caplog):
     def reply(request):
         raise KeyError("a secret detail")
 
@@ -397,24 +375,22 @@ async def test_a_bug_in_a_model_ends_the_run_in_words_without_its_details(tmp_pa
     assert "KeyError" in data["message"]
     assert "secret detail" not in data["message"]
     assert "secret detail" in caplog.text
-    await house.close()
 
 
 @pytest.mark.parametrize("reply", [[], [Say("")], [Say("  \n")], [Finish("stop")]])
-async def test_an_empty_answer_is_an_error_and_not_a_silent_end(tmp_path, reply):
+async def test_empty_answer_is_an_error(tmp_path, reply):
     house = House(tmp_path, [reply] * 3)
     key = await house.session()
     name, data = await house.run(key)
     assert (name, data["code"]) == ("chat.error", "bad_response")
     assert "empty" in data["message"]
     assert data["hint"]
-    await house.close()
 
 
 NO_RETRY = "{ runtime: { retry: { attempts: 1 } } }"
 
 
-async def test_after_a_failed_call_an_empty_answer_is_asked_for_again_with_a_hint(tmp_path):
+async def test_empty_answer_after_failed_call_is_retried_with_hint(tmp_path):
     house = House(tmp_path, [[Call("peek", {"wrong": 1})], [], "It does not work."], config=NO_RETRY)
     key = await house.session()
     name, data = await house.run(key)
@@ -424,27 +400,24 @@ async def test_after_a_failed_call_an_empty_answer_is_asked_for_again_with_a_hin
     assert "your answer was empty" in hinted[-1].content
     assert "your answer was empty" not in house.file(key).read_text()
     assert [line["content"] for line in house.lines(key) if line["role"] == "assistant"] == ["", "It does not work."]
-    await house.close()
 
 
-async def test_after_a_failed_call_a_second_empty_answer_ends_the_run(tmp_path):
+async def test_second_empty_answer_after_failed_call_ends_run(tmp_path):
     house = House(tmp_path, [[Call("peek", {"wrong": 1})], [], [], "Never."], config=NO_RETRY)
     key = await house.session()
     name, data = await house.run(key)
     assert (name, data["code"]) == ("chat.error", "bad_response")
     assert len(house.model.requests) == 3
-    await house.close()
 
 
-async def test_after_a_call_that_went_well_an_empty_answer_ends_the_run(tmp_path):
+async def test_empty_answer_after_successful_call_ends_run(tmp_path):
     house = House(tmp_path, [[Call("peek")], [], "Never."], config=NO_RETRY)
     key = await house.session()
     assert (await house.run(key))[0] == "chat.error"
     assert len(house.model.requests) == 2
-    await house.close()
 
 
-async def test_a_stream_without_an_end_is_an_error_and_its_words_are_kept(tmp_path):
+async def test_stream_without_end_is_an_error_and_text_is_kept(tmp_path):
     class Endless(ScriptedModel):
         async def stream(self, request):
             async for event in super().stream(request):
@@ -457,10 +430,9 @@ async def test_a_stream_without_an_end_is_an_error_and_its_words_are_kept(tmp_pa
     name, data = await house.run(key)
     assert (name, data["code"]) == ("chat.error", "bad_response")
     assert house.lines(key)[-2]["content"] == "Half"
-    await house.close()
 
 
-async def test_call_ids_that_come_twice_are_made_unique_and_every_call_runs(tmp_path):
+async def test_duplicate_call_ids_are_made_unique_and_every_call_runs(tmp_path):
     twice = [Call("peek", {"word": "a"}, id="call_0"), Call("peek", {"word": "b"}, id="call_0")]
     house = House(tmp_path, [twice, [Call("peek", {"word": "c"}, id="call_0")], "Done"])
     key = await house.session()
@@ -470,28 +442,25 @@ async def test_call_ids_that_come_twice_are_made_unique_and_every_call_runs(tmp_
     for request in house.model.requests:
         ids = [call.id for message in request.messages for call in message.tool_calls]
         assert ids == [message.tool_call_id for message in request.messages if message.role == "tool"]
-    await house.close()
 
 
-async def test_progress_of_a_model_that_loads_is_told(tmp_path):
+async def test_model_loading_progress_is_reported(tmp_path):
     house = House(tmp_path, [[Progress("Loading the model"), "Hi"]])
     await house.run(await house.session())
     assert house.of("tool.progress")[0]["message"] == "Loading the model"
     assert (house.of("tool.progress")[0]["tool"], house.of("tool.progress")[0]["callId"]) == ("model", "")
-    await house.close()
 
 
-async def test_an_emoji_in_two_halves_reaches_watchers_disk_and_model_whole(tmp_path):
+async def test_emoji_split_across_deltas_reaches_watchers_disk_and_model_whole(tmp_path):
     house = House(tmp_path, [["\ud83d", "\ude00"], "ok"])
     key = await house.session()
     assert (await house.run(key))[0] == "chat.final"
     assert house.lines(key)[2]["content"] == "😀"
     await house.run(key)
     assert house.model.requests[1].messages[1].content == "😀"
-    await house.close()
 
 
-async def test_a_full_disk_ends_the_run_with_code_storage_and_the_next_one_works(tmp_path):
+async def test_full_disk_ends_run_with_storage_error_and_next_run_works(tmp_path):
     house = House(tmp_path, ["x" * 50_000, "Back again"])
     key = await house.session()
     with file_size_limit(20_000):
@@ -501,10 +470,9 @@ async def test_a_full_disk_ends_the_run_with_code_storage_and_the_next_one_works
     assert data["hint"]
     assert (await house.run(key, "Again"))[0] == "chat.final"
     assert house.lines(key)[-1]["meta"]["outcome"] == "final"
-    await house.close()
 
 
-async def test_a_full_disk_runs_no_tool_that_has_to_be_asked_about(tmp_path):
+async def test_full_disk_runs_no_tool_that_needs_approval(tmp_path):
     hold = Hold()
     house = House(tmp_path, [[hold, Call("touch", {"word": "x"})], "after"])
     key = await house.session()
@@ -516,10 +484,9 @@ async def test_a_full_disk_runs_no_tool_that_has_to_be_asked_about(tmp_path):
     assert (name, data["code"]) == ("chat.error", "storage")
     assert house.touch.done == []
     assert house.of("exec.approval_request") == []
-    await house.close()
 
 
-async def test_secrets_of_the_configuration_are_taken_out_of_results_and_errors(tmp_path):
+async def test_configured_secrets_are_redacted_from_results_and_errors(tmp_path):
     secret = "topsecret-abcdefgh"
     house = House(
         tmp_path,
@@ -534,14 +501,13 @@ async def test_secrets_of_the_configuration_are_taken_out_of_results_and_errors(
     assert line["content"] == "saw [redacted:mine-key]"
     assert secret not in house.of("tool.finished")[0]["output"]
     assert secret not in house.model.requests[1].messages[-1].content
-    await house.close()
 
 
-def test_the_loop_file_stays_under_two_hundred_lines():
+def test_loop_file_stays_under_two_hundred_lines():
     assert len(Path(run_loop.__code__.co_filename).read_text().splitlines()) < 200
 
 
-async def test_a_session_deleted_during_a_run_still_ends_it(tmp_path):
+async def test_session_deleted_during_run_still_ends_it(tmp_path):
     hang = Hang()
     house = House(tmp_path, [["Half", hang]])
     key = await house.session()

@@ -7,7 +7,7 @@ import pytest
 from onyx_jupyter.agent.run_timeout import RunTimeout
 from onyx_jupyter.errors import RunTimedOut
 from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
-from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
+from onyx_jupyter.features.runs.tools import ask_user_tool
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call, Hang
 from tests.runs.house import House, Linger
@@ -22,7 +22,7 @@ class LongWait(Linger):
     untimed = True
 
 
-async def test_pauses_are_not_counted_and_all_else_is():
+async def test_pauses_are_excluded_and_everything_else_counts():
     clock = FakeClock()
     work = RunTimeout(clock, 100)
     clock.advance(1000)
@@ -41,7 +41,7 @@ async def test_pauses_are_not_counted_and_all_else_is():
             work.check()
 
 
-async def test_time_that_is_over_when_a_pause_ends_cancels_what_comes_next():
+async def test_time_expired_at_end_of_pause_cancels_next_step():
     clock = FakeClock()
     work = RunTimeout(clock, 100)
 
@@ -56,7 +56,7 @@ async def test_time_that_is_over_when_a_pause_ends_cancels_what_comes_next():
         await long_work()
 
 
-async def test_a_timeout_of_something_inside_is_not_taken_for_the_end_of_the_run():
+async def test_inner_timeout_is_not_mistaken_for_run_timeout():
     async def work():
         async with RunTimeout(FakeClock(), 100).limit():
             raise TimeoutError("of something else")
@@ -65,7 +65,7 @@ async def test_a_timeout_of_something_inside_is_not_taken_for_the_end_of_the_run
         await work()
 
 
-async def test_a_model_that_never_ends_is_stopped_and_its_words_are_kept(tmp_path):
+async def test_endless_model_is_stopped_and_text_is_kept(tmp_path):
     house = House(tmp_path, [["Half an ans", Hang()], "Next"], config=A_SECOND)
     key = await house.session()
     name, data = await house.run(key)
@@ -76,10 +76,9 @@ async def test_a_model_that_never_ends_is_stopped_and_its_words_are_kept(tmp_pat
     assert [line["content"] for line in house.lines(key)] == ["", "Please", "Half an ans", ""]
     assert house.ends_on_disk(key) == ["error"]
     assert (await house.run(key, "Go on"))[0] == "chat.final"
-    await house.close()
 
 
-async def test_a_tool_that_never_ends_is_stopped_and_every_call_is_paired(tmp_path):
+async def test_endless_tool_is_stopped_and_every_call_is_paired(tmp_path):
     house = House(tmp_path, [[Call("linger"), Call("peek"), TOUCH]], config=A_SECOND)
     key = await house.session()
     name, data = await house.run(key)
@@ -90,10 +89,9 @@ async def test_a_tool_that_never_ends_is_stopped_and_every_call_is_paired(tmp_pa
     results = list(house.results(key).values())
     assert len(results) == 3
     assert all("may be partly done" in line["content"] for line in results)
-    await house.close()
 
 
-async def test_time_that_a_tool_used_up_ends_the_run_before_the_model_is_asked_again(tmp_path):
+async def test_time_used_up_by_tool_ends_run_before_next_model_call(tmp_path):
     clock = FakeClock()
     house = House(tmp_path, [[Call("linger")], "never"], clock=clock)
     key = await house.session()
@@ -105,10 +103,9 @@ async def test_time_that_a_tool_used_up_ends_the_run_before_the_model_is_asked_a
     assert (name, data["code"]) == ("chat.error", "timeout")
     assert [line["content"] for line in house.results(key).values()] == ["lingered"]
     assert len(house.model.requests) == 1
-    await house.close()
 
 
-async def test_waiting_for_a_person_is_not_counted(tmp_path):
+async def test_waiting_for_approval_is_not_counted(tmp_path):
     clock = FakeClock()
     house = House(tmp_path, [[TOUCH], "Done"], clock=clock)
     key = await house.session()
@@ -118,10 +115,9 @@ async def test_waiting_for_a_person_is_not_counted(tmp_path):
     await house.approve()
     assert (await house.end(run_id))[0] == "chat.final"
     assert house.touch.done == ["x"]
-    await house.close()
 
 
-async def test_a_tool_without_a_cap_on_its_time_is_not_counted(tmp_path):
+async def test_tool_without_time_limit_is_not_counted(tmp_path):
     clock = FakeClock()
     house = House(tmp_path, [[Call("linger")], "Done"], clock=clock)
     house.linger = LongWait()
@@ -131,15 +127,14 @@ async def test_a_tool_without_a_cap_on_its_time_is_not_counted(tmp_path):
     clock.advance(100_000)
     house.linger.released.set()
     assert (await house.end(run_id))[0] == "chat.final"
-    await house.close()
 
 
-def test_cells_and_questions_have_no_cap_on_their_time():
+def test_cells_and_questions_have_no_time_limit():
     assert notebook_run_cell_tool.untimed
     assert ask_user_tool.untimed
 
 
-async def test_stop_stays_a_stop_where_the_time_is_limited(tmp_path):
+async def test_stop_is_reported_as_stop_in_a_time_limited_run(tmp_path):
     house = House(tmp_path, [[Call("linger")]])
     key = await house.session()
     run_id = await house.send(key)
@@ -147,4 +142,3 @@ async def test_stop_stays_a_stop_where_the_time_is_limited(tmp_path):
     await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert [line["meta"]["status"] for line in house.results(key).values()] == ["aborted"]
-    await house.close()

@@ -35,7 +35,7 @@ def kept(house: House, key: str) -> list[dict[str, object]]:
     return [line["meta"]["thought"] for line in house.lines(key) if "thought" in line.get("meta", {})]
 
 
-async def test_thoughts_are_told_apart_and_kept_beside_the_answer_with_the_time_they_took(tmp_path):
+async def test_thoughts_are_separated_and_stored_with_duration(tmp_path):
     clock, held = FakeClock(), Hold()
     house = House(tmp_path, [[Think("I add.", chunk_chars=3), held, "It is 4.", Tokens(10, 30)]], clock=clock)
     key = await house.session()
@@ -44,17 +44,20 @@ async def test_thoughts_are_told_apart_and_kept_beside_the_answer_with_the_time_
     clock.advance(8.04)
     held.released.set()
     name, data = await house.end(run_id)
-    assert (name, data["text"], data["usage"]) == ("chat.final", "It is 4.", {"inputTokens": 10, "outputTokens": 30})
+    assert (name, data["text"], data["usage"]) == (
+        "chat.final",
+        "It is 4.",
+        {"inputTokens": 10, "outputTokens": 30},
+    )
     assert house.names() == ["chat.started", *["chat.thought"] * 3, "chat.delta", "chat.final"]
     assert set(house.of("chat.thought")[0]) == {"runId", "seq", "text"}
     assert [data.get("seconds") for data in house.of("chat.thought")] == [None, None, 8.0]
     (reply,) = [line for line in house.lines(key) if line["role"] == "assistant"]
     assert reply["content"] == "It is 4."
     assert reply["meta"]["thought"] == {"text": "I add.", "seconds": 8.0}
-    await house.close()
 
 
-async def test_no_thought_is_in_a_later_request_or_in_the_list_of_sessions(tmp_path):
+async def test_thoughts_are_absent_from_later_requests_and_session_list(tmp_path):
     replies = [[Think("Walrus."), "Looking.", Call("peek")], [Think("Walrus again."), "Done."], "Again."]
     house = House(tmp_path, replies)
     key = await house.session()
@@ -65,10 +68,9 @@ async def test_no_thought_is_in_a_later_request_or_in_the_list_of_sessions(tmp_p
     assert [m.content for m in house.model.requests[2].messages if m.role == "assistant"] == ["Looking.", "Done."]
     assert "Walrus" not in repr(await house.onyx.sessions.list())
     assert "Walrus" not in json.dumps([data for name, data in house.events if name != "chat.thought"])
-    await house.close()
 
 
-async def test_secrets_and_what_is_internal_are_in_no_thought_however_it_is_cut(tmp_path):
+async def test_thoughts_contain_no_secrets_or_internal_text_however_chunked(tmp_path):
     for size in (1, 3, None):
         folder = tmp_path / str(size)
         folder.mkdir()
@@ -83,7 +85,7 @@ async def test_secrets_and_what_is_internal_are_in_no_thought_however_it_is_cut(
         await house.close()
 
 
-async def test_words_that_turn_out_to_be_thought_are_taken_back_wherever_they_went(tmp_path):
+async def test_text_reclassified_as_thought_is_retracted_everywhere(tmp_path):
     clock, held = FakeClock(), Hold()
     script = [Say("I add <in", chunk_chars=2), held, NotSaid(), "It is 4."]
     house = House(tmp_path, [script, "Again."], clock=clock)
@@ -101,10 +103,9 @@ async def test_words_that_turn_out_to_be_thought_are_taken_back_wherever_they_we
     assert not house.file(key).with_suffix(".partial").exists()
     await house.run(key)
     assert "I add" not in repr(house.model.requests[1].messages)
-    await house.close()
 
 
-async def test_what_is_taken_back_is_what_went_out_with_the_blank_line_before_it(tmp_path):
+async def test_retraction_covers_sent_text_and_preceding_blank_line(tmp_path):
     held = Hold()
     house = House(tmp_path, [[held, "One"], ["I add.", NotSaid(), "Two"]])
     key = await house.session()
@@ -115,10 +116,9 @@ async def test_what_is_taken_back_is_what_went_out_with_the_blank_line_before_it
     assert (await house.end(run_id))[1]["text"] == "Two"
     assert [data["text"] for data in house.of("chat.delta")] == ["One", "\n\nI add.", "\n\nTwo"]
     assert house.of("chat.thought")[0]["text"] == "\n\nI add."
-    await house.close()
 
 
-async def test_a_stop_in_the_middle_of_a_thought_ends_the_run_and_keeps_the_thought(tmp_path):
+async def test_stop_during_thought_ends_run_and_keeps_thought(tmp_path):
     house = House(tmp_path, [[Think("I add"), Hang()], "Back."])
     key = await house.session()
     run_id = await house.send(key)
@@ -131,11 +131,10 @@ async def test_a_stop_in_the_middle_of_a_thought_ends_the_run_and_keeps_the_thou
     assert kept(house, key)[0]["text"] == "I add"
     assert (await house.run(key))[0] == "chat.final"
     assert [message.role for message in house.model.requests[1].messages] == ["user", "user"]
-    await house.close()
 
 
 @pytest.mark.parametrize("reason", ["stop", "length"])
-async def test_a_model_that_only_thinks_has_sent_an_empty_answer(tmp_path, reason):
+async def test_answer_of_thoughts_only_counts_as_empty(tmp_path, reason):
     house = House(tmp_path, lambda request: [Think("I add."), Finish(reason)])
     key = await house.session()
     name, data = await house.run(key)
@@ -143,20 +142,18 @@ async def test_a_model_that_only_thinks_has_sent_an_empty_answer(tmp_path, reaso
     assert ("empty answer" if reason == "stop" else "maxTokens") in data["message"] + data["hint"]
     assert "I add." in str(kept(house, key)[0]["text"])
     assert answer(house) == ""
-    await house.close()
 
 
-async def test_what_was_only_thought_is_no_answer_that_was_shown_so_the_call_is_made_again(tmp_path):
+async def test_answer_with_thoughts_only_is_retried(tmp_path):
     house = House(tmp_path, [[Think("I add"), Fail("unavailable")], [Think("I count."), "It is 4."]])
     key = await house.session()
     name, data = await house.run(key)
     assert (name, data["text"]) == ("chat.final", "It is 4.")
     assert thought(house) == "I add\n\nI count."
     assert kept(house, key)[0]["text"] == "I add\n\nI count."
-    await house.close()
 
 
-async def test_a_thought_of_which_nothing_can_be_shown_yet_is_told_and_may_come_to_nothing(tmp_path):
+async def test_thought_without_visible_text_is_announced_and_may_end_empty(tmp_path):
     class Model(ScriptedModel):
         async def stream(self, request):
             yield ThoughtDelta("")
@@ -173,10 +170,9 @@ async def test_a_thought_of_which_nothing_can_be_shown_yet_is_told_and_may_come_
     held.released.set()
     assert (await house.end(run_id))[1]["text"] == "It is 4."
     assert kept(house, key) == []
-    await house.close()
 
 
-async def test_the_run_that_goes_on_after_a_restart_tells_its_thoughts_again(tmp_path):
+async def test_resumed_run_announces_its_thoughts_again(tmp_path):
     house = House(tmp_path, [[Think("I look."), "Looking.", Call("touch")]])
     key = await house.session()
     run_id = await house.send(key)
@@ -184,16 +180,15 @@ async def test_the_run_that_goes_on_after_a_restart_tells_its_thoughts_again(tmp
     entries = [from_json(line) for line in house.lines(key)]
     told = [(event.name, getattr(event, "text", "")) for event in earlier_events(entries, run_id)]
     assert told[:2] == [("chat.thought", "I look."), ("chat.delta", "Looking.")]
-    await house.close()
 
 
-async def test_a_request_beside_the_conversation_has_no_thought_in_its_answer():
+async def test_side_request_answer_contains_no_thought():
     model = ScriptedModel([[Think("I add."), "Wrong.", NotSaid(), "A title"]])
     reply = await side_request(model, ModelRequest("", [Message("user", "Title?")]), Processors())
     assert reply.text == "A title"
 
 
-async def test_of_a_long_thought_the_beginning_and_the_end_are_kept():
+async def test_long_thought_keeps_head_and_tail():
     clock, events = FakeClock(), []
     thoughts = Thoughts("r", Processors().text_filter, events.append, clock)
     thoughts.add("a" * 30_000)
@@ -208,13 +203,13 @@ async def test_of_a_long_thought_the_beginning_and_the_end_are_kept():
 
 
 @pytest.mark.parametrize("thought", [None, "text", [], {}, {"text": 3}, {"seconds": 3}])
-def test_what_another_hand_wrote_in_the_place_of_a_thought_is_none(thought):
+def test_malformed_stored_thought_is_ignored(thought):
     line = {"id": "a", "role": "assistant", "content": "Hi", "meta": {"runId": "r", "thought": thought}}
     assert from_json(line).thought is None
     assert [event.name for event in earlier_events([from_json(line)], "r")] == ["chat.delta"]
 
 
-async def test_a_stop_while_the_reply_is_written_writes_its_thought_once(tmp_path):
+async def test_stop_while_reply_is_written_stores_thought_once(tmp_path):
     house = House(tmp_path, [[Think("I add."), "It is 4."]])
     key = await house.session()
     writing, go_on = asyncio.Event(), asyncio.Event()
@@ -233,4 +228,3 @@ async def test_a_stop_while_the_reply_is_written_writes_its_thought_once(tmp_pat
     go_on.set()
     await house.end(run_id)
     assert len(kept(house, key)) == 1
-    await house.close()

@@ -43,16 +43,16 @@ def tokenizers():
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_count_is_rather_too_high_than_too_low_and_never_far_off(name, tokenizers):
+def test_estimate_is_slightly_high_and_never_far_off(name, tokenizers):
     real = max(len(tokenizer.encode(TEXTS[name], disallowed_special=())) for tokenizer in tokenizers)
     assert 0.85 * real <= text_tokens(TEXTS[name]) <= 2.2 * real
 
 
-def test_any_half_of_an_emoji_counts_rather_than_fails():
+def test_lone_surrogates_are_counted():
     assert text_tokens("\ud83d") > 0
 
 
-def test_a_picture_counts_the_same_whatever_its_size():
+def test_image_counts_the_same_whatever_its_size():
     small, large = (
         message_tokens(Message("user", "x", attachments=(Attachment("image", "image/png", "A" * size),)))
         for size in (10, 1_000_000)
@@ -60,7 +60,7 @@ def test_a_picture_counts_the_same_whatever_its_size():
     assert small == large > IMAGE_TOKENS
 
 
-def test_prompt_tools_calls_and_arguments_all_count():
+def test_prompt_tools_calls_and_arguments_are_counted():
     call = ToolCall("c", "write", {"text": "many words " * 100})
     parts = [
         ModelRequest("many words " * 100, []),
@@ -72,7 +72,7 @@ def test_prompt_tools_calls_and_arguments_all_count():
     assert all(request_tokens(request) > 200 for request in parts)
 
 
-def test_what_the_provider_counted_is_exact_and_only_the_rest_is_guessed_at_its_ratio():
+def test_provider_count_is_exact_and_only_new_text_is_estimated():
     correction = Correction(Measured(estimate=1000, counted=1500))
     assert correction.tokens(1000) == 1500
     assert correction.tokens(1100) == 1650
@@ -80,7 +80,7 @@ def test_what_the_provider_counted_is_exact_and_only_the_rest_is_guessed_at_its_
     assert Correction(None).tokens(1100) == Correction(None).estimate(1100) == 1100
 
 
-def test_a_provider_that_counts_wildly_is_followed_within_reason():
+def test_implausible_provider_counts_are_clamped():
     tiny = Correction(Measured(estimate=1000, counted=1))
     assert tiny.tokens(10_000) == 5000
     assert tiny.tokens(tiny.estimate(3000)) <= 3000

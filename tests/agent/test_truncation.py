@@ -21,7 +21,7 @@ def size(*blocks: Block) -> int:
     return sum(messages_tokens(block.messages) for block in blocks)
 
 
-def test_so_many_turns_or_so_many_tokens_stay_whichever_is_more_and_never_over_the_most():
+def test_larger_of_turn_and_token_minimum_is_kept_up_to_maximum():
     blocks = [block for number in range(5) for block in (user(f"u{number}"), reply(f"a{number}"))]
     turn = size(*blocks[:2])
     by_turns = split(blocks, 100 * turn, 0, 3)
@@ -36,7 +36,7 @@ def test_so_many_turns_or_so_many_tokens_stay_whichever_is_more_and_never_over_t
     assert split(blocks, 100 * turn, 100 * turn, 3) is None
 
 
-def test_inside_a_run_its_message_is_carried_and_the_last_block_stays_whatever_its_size():
+def test_cut_inside_run_carries_its_message_and_keeps_last_block():
     blocks = [user("u"), reply("a1"), reply("a2"), reply("a3", SAID * 100)]
     part = split(blocks, 10, 10, 3)
     assert part is not None
@@ -44,7 +44,7 @@ def test_inside_a_run_its_message_is_carried_and_the_last_block_stays_whatever_i
     assert [block.entry_id for block in part.older] == ["a1", "a2"]
 
 
-def test_a_gap_behind_a_carried_message_never_fills_again():
+def test_gap_after_carried_message_stays():
     summary = Block("s", "", (Message("user", "sum"),), summary="sum", is_summary=True)
     blocks = [summary, user("u", carried=True), reply("a5"), reply("a6")]
     part = split(blocks, 100_000, 100_000, 3)
@@ -55,7 +55,7 @@ def test_a_gap_behind_a_carried_message_never_fills_again():
     assert [block.entry_id for block in seen] == ["u", "a5", "a6"]
 
 
-def test_the_users_words_are_shortened_alike_and_at_worst_the_middle_ones_go():
+def test_user_words_are_shortened_evenly_and_middle_ones_dropped_last():
     blocks = [user(f"u{number}", f"{number} {SAID}") for number in range(50)]
     assert user_messages(blocks, 100_000) == tuple(f"{number} {SAID}" for number in range(50))
     short = user_messages(blocks, 2200)
@@ -68,12 +68,12 @@ def test_the_users_words_are_shortened_alike_and_at_worst_the_middle_ones_go():
     assert user_messages(blocks, 0) == ()
 
 
-def test_where_nothing_can_be_made_shorter_nothing_is_written():
+def test_nothing_is_written_if_nothing_can_be_shortened():
     blocks = [user("u", "short")]
     assert cut(blocks, 0, lambda tried: compacted(blocks, tried, "c", {"u"}), drop=True) is None
 
 
-def test_one_long_text_is_shortened_before_anything_older_is_dropped():
+def test_one_long_text_is_shortened_before_older_ones_are_dropped():
     blocks = [user("u0", "old rule"), reply("a0", "yes"), user("u1", "word " * 40_000)]
     made = cut(blocks, 20_000, lambda tried: compacted(blocks, tried, "c", {"u0", "a0", "u1"}), drop=False)
     assert made is not None

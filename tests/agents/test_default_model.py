@@ -1,4 +1,4 @@
-"""Who answers where nobody chose a model, and what is said where nobody can."""
+"""Which model answers if none was chosen, and what is said if there is none."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,7 @@ def _this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
         (PLENTY, [], None),
     ],
 )
-def test_the_recommended_one_answers_where_its_file_is_there_else_another_else_none(
+def test_recommended_model_answers_if_present_else_another_else_none(
     tmp_path: Path, free_bytes: int, there: list[CatalogueModel], chosen: CatalogueModel | None
 ) -> None:
     for model in there:
@@ -52,7 +52,7 @@ def test_the_recommended_one_answers_where_its_file_is_there_else_another_else_n
     assert DefaultModel([tmp_path], free_bytes).id == (chosen.id if chosen else NO_MODEL)
 
 
-def test_a_file_that_comes_and_goes_is_seen_and_half_of_one_is_none(tmp_path: Path) -> None:
+def test_added_and_removed_files_are_noticed_and_partial_files_ignored(tmp_path: Path) -> None:
     default = DefaultModel([tmp_path], PLENTY)
     (tmp_path / LARGE.file_name).write_bytes(b"half")
     assert default.id == NO_MODEL
@@ -66,12 +66,12 @@ def test_a_file_that_comes_and_goes_is_seen_and_half_of_one_is_none(tmp_path: Pa
     ("free_bytes", "words"),
     [(PLENTY, "Qwen2.5 Coder 1.5B (1.12 GB)"), (LITTLE, "Qwen2.5 Coder 0.5B (491 MB)")],
 )
-def test_without_one_the_line_names_the_recommended_one_with_its_size(free_bytes: int, words: str) -> None:
+def test_without_model_the_message_names_recommended_one_with_size(free_bytes: int, words: str) -> None:
     error = DefaultModel([], free_bytes).missing()
     assert (error.code, str(error), error.hint) == ("no_model", LINE.format(words), None)
 
 
-def test_where_local_models_are_not_allowed_none_answers_and_none_is_offered(tmp_path: Path) -> None:
+def test_no_local_model_answers_or_is_offered_if_not_allowed(tmp_path: Path) -> None:
     put(LARGE, tmp_path)
     default = DefaultModel([tmp_path], PLENTY, is_allowed=False)
     assert default.id == NO_MODEL
@@ -84,7 +84,7 @@ def local_house(folder: Path, **more: object) -> House:
     return House(folder, models=models, environment={}, **more)  # type: ignore[arg-type]
 
 
-async def test_a_message_without_a_model_is_kept_and_told_the_line_and_answered_once_there_is_one(
+async def test_message_without_model_is_kept_and_answered_once_one_exists(
     tmp_path: Path,
 ) -> None:
     house = local_house(tmp_path)
@@ -101,10 +101,9 @@ async def test_a_message_without_a_model_is_kept_and_told_the_line_and_answered_
     put(LARGE, house.home.models)
     assert (await house.run(key, "hello"))[0] == "chat.final"
     assert LARGE.id in house.models.opened
-    await house.close()
 
 
-async def test_a_configured_model_a_fallback_and_a_persons_choice_go_before(tmp_path: Path) -> None:
+async def test_configured_fallback_and_chosen_models_take_precedence(tmp_path: Path) -> None:
     agent = {"list": [{"fallbackModel": "scripted/model"}]}
     house = local_house(tmp_path, config=json.dumps({"agents": agent}))
     await house.onyx.ready()
@@ -114,14 +113,12 @@ async def test_a_configured_model_a_fallback_and_a_persons_choice_go_before(tmp_
     assert house.onyx.configured.model_of(main) == LARGE.id
     assert (await house.run(await house.session(model="scripted/model")))[1]["text"] == "Hi."
     assert house.onyx.configured.model_of(main.model_copy(update={"model": "scripted/other"})) == "scripted/other"
-    await house.close()
 
 
-async def test_a_ceiling_without_local_models_leaves_their_files_alone(tmp_path: Path) -> None:
+async def test_ceiling_without_local_models_leaves_files_untouched(tmp_path: Path) -> None:
     house = local_house(tmp_path, ceiling=Ceiling(providers=["scripted"]))
     put(LARGE, house.home.models)
     name, data = await house.run(await house.session(), "hello")
     assert (name, data["code"]) == ("chat.error", "no_model")
     assert "fetch" not in data["message"]
     assert house.models.opened == []
-    await house.close()

@@ -1,4 +1,4 @@
-"""The embedders of the configuration, while that is changed."""
+"""The configured embedders while the configuration changes."""
 
 import asyncio
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Configured:
         self.settings = Settings(Config.model_validate({"memory": memory, "providers": providers}))
 
 
-async def test_former_embedders_are_closed_when_nobody_waits_for_them_any_more(tmp_path: Path) -> None:
+async def test_replaced_embedders_are_closed_once_unused(tmp_path: Path) -> None:
     memory = {"embedder": "api", "embeddingModel": "lab/embedder"}
     with EmbeddingServer() as one, EmbeddingServer() as other:
         configured: Any = Configured(memory, one.base_url)

@@ -82,7 +82,7 @@ def operation(name: str) -> Operation:
     return Operation(name, NoParams, Ok, ok, "read")
 
 
-async def test_features_start_behind_what_they_require_and_stop_in_reverse(steps: Steps) -> None:
+async def test_features_start_after_their_requirements_and_stop_in_reverse(steps: Steps) -> None:
     container = Container(
         [
             steps.feature("last", requires=(WORD, NUMBER)),
@@ -100,14 +100,14 @@ async def test_features_start_behind_what_they_require_and_stop_in_reverse(steps
     assert steps.done == [*starts, "close alone", "close last", "close middle", "close first"]
 
 
-async def test_what_is_warm_was_started_and_a_failed_one_keeps_no_other_cold(steps: Steps) -> None:
+async def test_only_started_features_warm_and_one_failure_does_not_affect_others(steps: Steps) -> None:
     container = Container([steps.feature("a", fails=("warm",)), steps.feature("b")], {})
     await container.warm()
     assert steps.done == ["start a", "start b", "warm a", "warm b"]
     assert container.problems == {}
 
 
-async def test_one_that_cannot_be_prepared_keeps_no_other_from_it_and_after_the_end_none_is(steps: Steps) -> None:
+async def test_failed_preparation_does_not_affect_others_and_none_runs_after_close(steps: Steps) -> None:
     gone = steps.feature("gone", fails=("make",))
     container = Container([steps.feature("a", fails=("prepare", "catch up")), gone, steps.feature("b")], {})
     container.catch_up()
@@ -121,7 +121,7 @@ async def test_one_that_cannot_be_prepared_keeps_no_other_from_it_and_after_the_
     assert steps.done == []
 
 
-async def test_one_that_fails_to_start_leaves_the_rest_running_and_says_so(steps: Steps) -> None:
+async def test_failed_start_is_reported_and_others_keep_running(steps: Steps) -> None:
     a = steps.feature("a", fails=("start",), operations=(operation("a.do"),))
     container = Container([a, steps.feature("b", operations=(operation("b.do"),))], {})
     await container.start()
@@ -138,7 +138,7 @@ async def test_one_that_fails_to_start_leaves_the_rest_running_and_says_so(steps
     assert "close a" in steps.done, "what had begun before it failed has to end, too"
 
 
-async def test_who_requires_what_could_not_be_made_fails_with_the_reason(steps: Steps) -> None:
+async def test_feature_requiring_a_failed_one_fails_with_its_reason(steps: Steps) -> None:
     maker = steps.feature("maker", provides={NUMBER: 1}, fails=("make",))
     container = Container([steps.feature("user", requires=(NUMBER,)), maker, steps.feature("other")], {})
     assert container.problems == {"maker": "maker broke", "user": "number is not available: maker failed"}
@@ -147,13 +147,13 @@ async def test_who_requires_what_could_not_be_made_fails_with_the_reason(steps: 
         container.parts.get(NUMBER)
 
 
-def test_what_nobody_provides_is_named(steps: Steps) -> None:
+def test_missing_provider_is_named(steps: Steps) -> None:
     container = Container([steps.feature("user", requires=(NUMBER,))], {}, failed={"gone": "no module named gone"})
     assert container.problems["user"] == "number is not available: no feature of this server provides it"
     assert container.problems["gone"] == "no module named gone"
 
 
-async def test_an_essential_one_that_fails_is_tried_anew_and_those_behind_it_wait(steps: Steps) -> None:
+async def test_failed_essential_feature_is_retried_before_its_dependents(steps: Steps) -> None:
     fails = ["start"]
     first = steps.feature("first")
     disk = steps.feature("disk", fails=fails, error=StorageError("The disk is full."), essential=True)  # type: ignore[arg-type]
@@ -165,18 +165,18 @@ async def test_an_essential_one_that_fails_is_tried_anew_and_those_behind_it_wai
     assert steps.done == ["start first", "start disk", "start disk", "start behind"]
 
 
-def test_an_essential_one_that_cannot_be_made_is_an_error_at_once(steps: Steps) -> None:
+def test_essential_feature_that_cannot_be_made_fails_immediately(steps: Steps) -> None:
     with pytest.raises(ValueError, match="The feature disk could not be created: disk broke"):
         Container([steps.feature("disk", fails=("make",), essential=True)], {})
 
 
-async def test_who_asks_while_it_starts_waits_for_the_same_start(steps: Steps) -> None:
+async def test_concurrent_callers_wait_for_the_same_start(steps: Steps) -> None:
     container = Container([steps.feature("a")], {})
     await asyncio.gather(container.start(), container.start())
     assert steps.done == ["start a"]
 
 
-async def test_one_that_cannot_end_keeps_no_other_from_it(steps: Steps) -> None:
+async def test_failed_close_does_not_affect_others(steps: Steps) -> None:
     container = Container([steps.feature("a"), steps.feature("b", fails=("close",)), steps.feature("c")], {})
     await container.start()
     with pytest.raises(RuntimeError, match="b broke"):
@@ -185,14 +185,14 @@ async def test_one_that_cannot_end_keeps_no_other_from_it(steps: Steps) -> None:
 
 
 @pytest.mark.parametrize("second", [{"name": "a"}, {"name": "b", "provides": {NUMBER: 2}}])
-def test_two_of_one_name_or_of_one_part_are_refused(steps: Steps, second: dict[str, Any]) -> None:
+def test_duplicate_names_and_keys_are_rejected(steps: Steps, second: dict[str, Any]) -> None:
     with pytest.raises(
         ValueError, match=r"Two features are named 'a'|provides number, which another feature already provides"
     ):
         in_order([steps.feature("a", provides={NUMBER: 1}), steps.feature(**second)], ())
 
 
-def test_two_that_need_each_other_ask_later(steps: Steps) -> None:
+def test_mutual_dependencies_resolve_later(steps: Steps) -> None:
     def make(parts: Parts) -> Built:
         return Built({NUMBER: parts.later(WORD)})
 
@@ -201,7 +201,7 @@ def test_two_that_need_each_other_ask_later(steps: Steps) -> None:
     assert ask() == "w"
 
 
-async def test_one_that_cannot_tell_how_it_is_hides_no_other(steps: Steps) -> None:
+async def test_failing_health_check_does_not_hide_others(steps: Steps) -> None:
     container = Container([steps.feature("a", fails=("health",)), steps.feature("b")], {})
     await container.start()
     health = await container.health()
@@ -209,7 +209,7 @@ async def test_one_that_cannot_tell_how_it_is_hides_no_other(steps: Steps) -> No
     assert health["b"]["ok"] is True
 
 
-async def test_one_that_hangs_at_its_start_holds_up_the_others_for_a_while_and_not_for_ever(
+async def test_hanging_start_delays_others_only_for_a_limited_time(
     steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(container_module, "START_S", 0.01)
@@ -219,9 +219,7 @@ async def test_one_that_hangs_at_its_start_holds_up_the_others_for_a_while_and_n
     assert steps.done == ["start a", "start b"]
 
 
-async def test_a_server_that_ends_does_not_wait_for_a_start_that_hangs(
-    steps: Steps, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_shutdown_does_not_wait_for_hanging_start(steps: Steps, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container_module, "END_OF_START_S", 0.01)
     container = Container([steps.feature("a", hangs=("start",), essential=True)], {})
     starting = asyncio.create_task(container.start())
@@ -232,7 +230,7 @@ async def test_a_server_that_ends_does_not_wait_for_a_start_that_hangs(
         await starting
 
 
-def test_one_whose_words_for_the_prompt_break_is_left_out_and_named(steps: Steps) -> None:
+def test_failing_prompt_section_is_left_out_and_named(steps: Steps) -> None:
     def broken(parts: Parts) -> str:
         raise RuntimeError("no words")
 
@@ -243,12 +241,12 @@ def test_one_whose_words_for_the_prompt_break_is_left_out_and_named(steps: Steps
     assert container.processors() == []
 
 
-def test_what_is_declared_and_not_made_is_a_failure(steps: Steps) -> None:
+def test_declared_key_that_is_not_provided_is_a_failure(steps: Steps) -> None:
     container = Container([Feature("a", lambda parts: Built(), provides=(NUMBER,))], {})
     assert container.problems == {"a": "What it provides and what it declares differ in: number"}
 
 
-async def test_what_is_used_comes_first_where_it_is_there_and_is_not_missed(steps: Steps) -> None:
+async def test_optional_dependency_starts_first_if_present_and_may_be_absent(steps: Steps) -> None:
     user, maker = steps.feature("user", uses=(NUMBER,)), steps.feature("maker", provides={NUMBER: 1})
     assert [feature.name for feature in Container([user, maker], {}).features] == ["maker", "user"]
     alone = Container([user], {})

@@ -28,7 +28,7 @@ class Watched(Parts):
 
 
 @pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.name)
-async def test_a_feature_asks_for_what_it_declares_and_declares_no_more(tmp_path: Path, feature: Feature) -> None:
+async def test_features_request_exactly_what_they_declare(tmp_path: Path, feature: Feature) -> None:
     house = House(tmp_path, [])
     await house.onyx.ready()
     parts = Watched(house.onyx.container.parts)
@@ -36,4 +36,3 @@ async def test_a_feature_asks_for_what_it_declares_and_declares_no_more(tmp_path
     assert parts.asked == {*feature.requires, *feature.uses}
     assert built.parts.keys() == set(feature.provides)
     await built.close()
-    await house.close()

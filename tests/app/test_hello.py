@@ -38,7 +38,7 @@ class NoTabs:
         return "tab"
 
 
-async def test_one_line_brings_tool_operation_setting_and_prompt(tmp_path: Path) -> None:
+async def test_one_line_adds_tool_operation_setting_and_prompt(tmp_path: Path) -> None:
     replies = ([Call("hello", {"name": "Grace"})], "Done")
     house = house_with(tmp_path, [*FEATURES, HELLO], *replies, config='{"hello": {"greeting": "Good day"}}')
     key = await house.session()
@@ -50,10 +50,9 @@ async def test_one_line_brings_tool_operation_setting_and_prompt(tmp_path: Path)
     assert "# Greeting\nOf somebody new, say first: Good day, NAME!" in first
     assert first == second, "the same from call to call, or the provider's cache is lost"
     assert "hello" in [tool.name for tool in house.model.requests[0].tools]
-    await house.close()
 
 
-async def test_without_the_line_nothing_of_it_is_left_and_its_section_is_a_warning(tmp_path: Path) -> None:
+async def test_without_the_line_only_a_warning_about_its_section_remains(tmp_path: Path) -> None:
     config = '{\n  "hello": {"greeting": "Good day"},\n  "runtime": {"maxTurns": 3}\n}'
     house = house_with(tmp_path, FEATURES, "Hi", config=config)
     key = await house.session()
@@ -63,20 +62,18 @@ async def test_without_the_line_nothing_of_it_is_left_and_its_section_is_a_warni
     told = (await house.onyx.container.health())["config"]
     assert "onyx.json, line 2: the section 'hello' has no effect" in told["message"]
     assert house.onyx.settings.config.runtime.max_turns == 3, "everything else is in force"
-    await house.close()
 
 
-async def test_a_wrong_value_in_its_section_is_an_error_with_its_line(tmp_path: Path) -> None:
+async def test_wrong_value_in_its_section_is_an_error_with_line(tmp_path: Path) -> None:
     house = house_with(tmp_path, [*FEATURES, HELLO], config='{\n  "hello": {"greeting": 5}\n}')
     await house.onyx.ready()
     told = (await house.onyx.container.health())["config"]
     assert told["ok"] is False
     assert "line 2: hello.greeting is 5" in told["message"]
     assert await asked(house, "hello.greet", name="Ada") == {"text": "Hello, Ada!"}
-    await house.close()
 
 
-async def test_one_that_fails_to_start_is_named_and_the_conversation_goes_on(tmp_path: Path) -> None:
+async def test_failed_start_is_named_and_conversation_continues(tmp_path: Path) -> None:
     def make(parts: Parts) -> Built:
         async def start() -> None:
             raise StorageError("hello.db cannot be written to.")
@@ -101,7 +98,6 @@ async def test_one_that_fails_to_start_is_named_and_the_conversation_goes_on(tmp
     error = await asked(house, "hello.greet", name="Ada")
     assert error["message"] == "hello.greet is not available: hello.db cannot be written to."
     assert error["data"]["code"] == "feature_unavailable"
-    await house.close()
 
 
 TAKEN = Feature("memory")
@@ -114,7 +110,7 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
     return found
 
 
-def test_an_installed_package_brings_one_by_an_entry_point(entries: list[EntryPoint]) -> None:
+def test_installed_package_adds_feature_by_entry_point(entries: list[EntryPoint]) -> None:
     entries.append(EntryPoint("hello", "tests.app.hello.feature:FEATURE", installed.GROUP))
     features, failed = with_installed(FEATURES)
     assert (features[-1], failed) == (HELLO, {})
@@ -132,7 +128,9 @@ def test_an_installed_package_brings_one_by_an_entry_point(entries: list[EntryPo
         ("tests.app.test_hello:TAKEN", "Two features are named 'memory'. Rename one of them"),
     ],
 )
-def test_one_that_cannot_be_used_is_named_and_ours_are_left(entries: list[EntryPoint], where: str, why: str) -> None:
+def test_unusable_entry_point_is_named_and_built_in_features_remain(
+    entries: list[EntryPoint], where: str, why: str
+) -> None:
     entries.append(EntryPoint("theirs", where, installed.GROUP))
     features, failed = with_installed(FEATURES)
     assert features == list(FEATURES)

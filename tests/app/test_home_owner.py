@@ -45,7 +45,7 @@ def counted(lock: Path) -> tuple[HomeOwner, list[str]]:
     return HomeOwner(lock, begin, poll_s=LOOK_S), begun
 
 
-async def test_the_first_begins_at_once_and_once(lock: Path) -> None:
+async def test_first_server_owns_home_immediately_and_once(lock: Path) -> None:
     owner, begun = counted(lock)
     await asyncio.gather(owner.start(), owner.start())
     await owner.start()
@@ -54,7 +54,7 @@ async def test_the_first_begins_at_once_and_once(lock: Path) -> None:
     assert not owner.is_owner
 
 
-async def test_the_next_begins_when_the_first_has_gone(lock: Path) -> None:
+async def test_next_server_takes_over_when_first_has_gone(lock: Path) -> None:
     (first, _), (second, begun) = counted(lock), counted(lock)
     await first.start()
     await second.start()
@@ -66,7 +66,7 @@ async def test_the_next_begins_when_the_first_has_gone(lock: Path) -> None:
     await second.close()
 
 
-async def test_a_server_that_is_killed_leaves_the_home_to_the_next(lock: Path) -> None:
+async def test_killed_server_releases_home(lock: Path) -> None:
     command = (sys.executable, "-c", HOLDS_IT, str(lock))
     holder = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     assert holder.stdout is not None
@@ -80,7 +80,7 @@ async def test_a_server_that_is_killed_leaves_the_home_to_the_next(lock: Path) -
     await owner.close()
 
 
-async def test_one_that_waits_can_be_closed_and_begins_nothing_then(lock: Path) -> None:
+async def test_waiting_server_can_be_closed_without_starting(lock: Path) -> None:
     (first, _), (second, begun) = counted(lock), counted(lock)
     await first.start()
     await second.start()
@@ -92,7 +92,7 @@ async def test_one_that_waits_can_be_closed_and_begins_nothing_then(lock: Path) 
     assert not second.is_owner
 
 
-async def test_a_home_that_cannot_be_written_to_has_no_owner_and_holds_nothing_up(tmp_path: Path) -> None:
+async def test_unwritable_home_has_no_owner_and_blocks_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     owner, begun = counted(tmp_path / "file" / "owner.lock")
     await owner.start()
@@ -100,7 +100,7 @@ async def test_a_home_that_cannot_be_written_to_has_no_owner_and_holds_nothing_u
     await owner.close()
 
 
-async def test_a_feature_that_fails_to_begin_keeps_no_other_from_it() -> None:
+async def test_failed_feature_does_not_prevent_others_from_starting() -> None:
     begun: list[str] = []
 
     def begins(name: str) -> Callable[..., Built]:

@@ -1,4 +1,4 @@
-"""An audit that could not look anything up is not taken for one that found nothing."""
+"""A vulnerability audit that could not query the registries does not pass."""
 
 import importlib.util
 import json
@@ -26,30 +26,30 @@ def audit() -> ModuleType:
     return module
 
 
-def test_packages_that_were_looked_up_and_have_no_hole_are_clean(audit: ModuleType) -> None:
+def test_checked_packages_without_vulnerabilities_pass(audit: ModuleType) -> None:
     assert audit.python_verdict({"dependencies": [LOOKED_UP]}) == (audit.CLEAN, [])
     assert audit.npm_verdict({"vulnerabilities": {}}) == (audit.CLEAN, [])
 
 
-def test_a_known_hole_is_found_and_named_with_its_fix(audit: ModuleType) -> None:
+def test_known_vulnerability_is_named_with_its_fix(audit: ModuleType) -> None:
     code, words = audit.python_verdict({"dependencies": [LOOKED_UP, BAD, UNKNOWN]})
     assert code == audit.FOUND
     assert words[0] == "b 1.0: PYSEC-1, fixed in 2.0"
     assert "NOT AUDITED: c" in words[1]
 
 
-def test_an_npm_hole_counts_from_moderate_on(audit: ModuleType) -> None:
+def test_npm_vulnerabilities_count_from_moderate(audit: ModuleType) -> None:
     for severity, expected in (("low", audit.CLEAN), ("moderate", audit.FOUND), ("critical", audit.FOUND)):
         report = {"vulnerabilities": {"x": {"severity": severity, "range": "<2"}}}
         assert audit.npm_verdict(report)[0] == expected
 
 
-def test_a_registry_that_says_nothing_is_no_pass(audit: ModuleType) -> None:
+def test_unreachable_registry_is_not_a_pass(audit: ModuleType) -> None:
     assert audit.python_verdict({"dependencies": [UNKNOWN]})[0] == audit.NOT_SAID
     assert audit.npm_verdict({"message": "405 Method Not Allowed", "error": {}})[0] == audit.NOT_SAID
 
 
-def test_one_package_that_could_not_be_looked_up_is_named(audit: ModuleType) -> None:
+def test_package_that_could_not_be_checked_is_named(audit: ModuleType) -> None:
     assert audit.python_verdict({"dependencies": [LOOKED_UP, UNKNOWN]}) == (
         audit.CLEAN,
         ["NOT AUDITED: c (not found)"],
@@ -57,9 +57,7 @@ def test_one_package_that_could_not_be_looked_up_is_named(audit: ModuleType) -> 
 
 
 @pytest.mark.parametrize(("known", "asked"), [(False, 1), (True, 2)])
-def test_where_the_registry_does_not_know_one_package_it_is_not_asked_for_all(
-    tmp_path: Path, known: bool, asked: int
-) -> None:
+def test_package_unknown_to_registry_is_excluded_from_bulk_query(tmp_path: Path, known: bool, asked: int) -> None:
     dependency = LOOKED_UP if known else UNKNOWN
     stand_in = tmp_path / "pip-audit"
     stand_in.write_text(

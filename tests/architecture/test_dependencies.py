@@ -1,4 +1,4 @@
-"""What the package imports and what it declares are the same list, and the locks name no host."""
+"""Imports match declared dependencies, and lock files name no host."""
 
 import ast
 import json
@@ -71,16 +71,16 @@ def test_every_declared_dependency_is_imported() -> None:
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda requirement: requirement.name)
-def test_dependency_has_a_lower_bound_and_no_upper_one(requirement: Requirement) -> None:
+def test_dependencies_have_lower_bounds_only(requirement: Requirement) -> None:
     if f"{requirement.name}{requirement.specifier}" not in PINNED_DATA:
         assert [specifier.operator for specifier in requirement.specifier] == [">="]
 
 
-def test_data_is_declared_in_the_version_whose_hash_is_known() -> None:
+def test_data_package_is_pinned_to_version_with_known_hash() -> None:
     assert {f"{one.name}{one.specifier}" for one in REQUIREMENTS} >= PINNED_DATA
 
 
-def test_python_lock_names_no_host_and_hashes_everything() -> None:
+def test_python_lock_has_hashes_and_no_hosts() -> None:
     lock = ROOT.joinpath("requirements/dev.lock").read_text("utf-8")
     assert "://" not in lock
     assert "--index-url" not in lock
@@ -89,7 +89,7 @@ def test_python_lock_names_no_host_and_hashes_everything() -> None:
             assert "--hash=sha256:" in entry, entry
 
 
-def test_npm_lock_names_no_host() -> None:
+def test_npm_lock_has_no_hosts() -> None:
     packages = json.loads(ROOT.joinpath("labextension/package-lock.json").read_text("utf-8"))["packages"]
     assert [name for name, package in packages.items() if "://" in package.get("resolved", "")] == []
 

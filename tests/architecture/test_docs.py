@@ -1,4 +1,4 @@
-"""What the documentation says is what there is: tables, examples, keys, links, commands."""
+"""The documentation matches the code: tables, examples, keys, links, commands."""
 
 import re
 import subprocess
@@ -32,19 +32,19 @@ def listed_keys() -> list[str]:
 
 
 @pytest.mark.parametrize("script", ["tool_table.py", "config_reference.py"])
-def test_what_a_script_writes_into_a_page_is_current(script: str) -> None:
+def test_generated_parts_of_pages_are_current(script: str) -> None:
     command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_there_are_examples_of_a_configuration_in_the_readme_and_the_pages() -> None:
+def test_readme_and_pages_contain_configuration_examples() -> None:
     assert any(str(example.id).startswith("README") for example in EXAMPLES)
     assert len(EXAMPLES) > 5
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_an_example_of_a_configuration_loads(example: str, tmp_path: Path) -> None:
+def test_configuration_examples_load(example: str, tmp_path: Path) -> None:
     path = tmp_path / "onyx.json"
     path.write_text(example, encoding="utf-8")
     variables = dict.fromkeys(re.findall(r"\$\{(\w+)\}", example), "a-value")
@@ -52,7 +52,7 @@ def test_an_example_of_a_configuration_loads(example: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
-def test_a_page_names_no_key_that_there_is_not(document: Path) -> None:
+def test_pages_name_only_existing_keys(document: Path) -> None:
     keys = [key.replace("[]", "") for key in listed_keys()]
     sections = "|".join({key.partition(".")[0] for key in keys})
     named = re.findall(rf"`((?:{sections})(?:\[\])?\.[\w.<>\[\]]+)`", document.read_text("utf-8"))
@@ -61,14 +61,14 @@ def test_a_page_names_no_key_that_there_is_not(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
-def test_a_default_that_a_page_gives_behind_a_key_is_that_key_s(document: Path) -> None:
+def test_defaults_on_pages_match_configuration(document: Path) -> None:
     given = re.findall(r"`([a-z]\w*(?:\.\w+)+)`(?:\s\w+)?\s\(([\d,]+)( s| minutes)?\b", document.read_text("utf-8"))
     factors = {"": 1, " s": 1000, " minutes": 60_000}
     for key, number, unit in given:
         assert default_of(key) == int(number.replace(",", "")) * factors[unit], f"{document.name}: {key}"
 
 
-def test_there_are_defaults_in_the_pages() -> None:
+def test_pages_contain_defaults() -> None:
     assert default_of("runtime.maxTurns") == 20
     assert "`runtime.maxTurns` (20)" in (ROOT / "docs" / "limits.md").read_text("utf-8")
 
@@ -81,7 +81,7 @@ def default_of(key: str) -> object:
 
 
 @pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
-def test_a_link_leads_to_a_file_and_a_heading(document: Path) -> None:
+def test_links_lead_to_existing_files_and_headings(document: Path) -> None:
     links = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", document.read_text("utf-8"), flags=re.S))
     for target in (link for link in links if not OTHER_TARGETS.match(link)):
         path, _, heading = target.partition("#")
@@ -97,34 +97,34 @@ def headings(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("document", [README, ROOT / "CONTRIBUTING.md"], ids=lambda path: path.name)
-def test_a_make_target_that_a_page_names_exists(document: Path) -> None:
+def test_make_targets_named_on_pages_exist(document: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
     named = set(re.findall(r"(?:`|^    |&& |^)make ([a-z-]+)", document.read_text("utf-8"), re.M))
     assert named
     assert named <= targets
 
 
-def test_decisions_are_numbered_without_a_gap_and_their_titles_say_the_same() -> None:
+def test_decisions_are_numbered_consecutively_in_names_and_titles() -> None:
     numbers = [int(page.name.split("-")[0]) for page in DECISIONS]
     titles = [page.read_text("utf-8").split(".")[0] for page in DECISIONS]
     assert numbers == list(range(1, len(DECISIONS) + 1))
     assert titles == [f"# {number}" for number in numbers]
 
 
-def test_every_page_is_reached_from_the_readme() -> None:
+def test_every_page_is_linked_from_readme() -> None:
     text = README.read_text("utf-8")
     missing = [page.name for page in (ROOT / "docs").glob("*.md") if f"(docs/{page.name})" not in text]
     assert not missing
 
 
-def test_no_entry_stands_twice_in_what_is_new() -> None:
+def test_changelog_has_no_duplicate_entries() -> None:
     unreleased = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("\n## Unreleased\n")[2].partition("\n## ")[0]
     beginnings = [entry[:40] for entry in re.findall(r"^- (.*)$", unreleased, re.M)]
     assert len(beginnings) > 10
     assert sorted(set(beginnings)) == sorted(beginnings)
 
 
-def test_the_tests_that_guard_a_boundary_exist() -> None:
+def test_tests_named_in_security_page_exist() -> None:
     named = re.findall(r"`(tests/[\w/.]+)`", SECURITY.read_text("utf-8"))
     assert len(named) > 30
     assert [name for name in named if not (ROOT / name).exists()] == []

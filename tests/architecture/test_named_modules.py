@@ -1,4 +1,4 @@
-"""A module that is started or loaded by its name is there: no import statement would tell that it has moved."""
+"""Modules started or loaded by name exist: no import statement would notice that one has moved."""
 
 import re
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def _spec(name: str) -> ModuleSpec | None:
         return None
 
 
-def test_every_module_that_is_named_in_a_text_is_there() -> None:
+def test_modules_named_in_strings_and_pages_exist() -> None:
     found = list(named([path for path in CODE if path != Path(__file__)] + OTHERS))
     assert ("onyx_jupyter/ingest/reader_process.py", "onyx_jupyter.ingest.reader_child") in found
     assert ("Makefile", "onyx_jupyter.server.wire_types") in found
@@ -59,5 +59,5 @@ def test_every_module_that_is_named_in_a_text_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", ["onyx_jupyter.nowhere", "onyx_jupyter.nowhere.at_all", "onyx_jupyter.clock.nothing"])
-def test_a_module_that_has_moved_is_found_missing(name: str) -> None:
+def test_moved_module_is_detected(name: str) -> None:
     assert not is_there(name)

@@ -1,4 +1,4 @@
-"""Words that were given up stay given up: names in code, names of files, and phrases on the screens."""
+"""Retired names and phrases do not come back: identifiers, file names, texts on screen."""
 
 import re
 import subprocess
@@ -34,7 +34,7 @@ def found(words: list[str], *, whole: bool) -> list[str]:
 
 
 @pytest.mark.parametrize(("kind", "whole"), [("identifiers", True), ("phrases", False)])
-def test_no_retired_word_comes_back(kind: str, whole: bool) -> None:
+def test_no_retired_word_is_used(kind: str, whole: bool) -> None:
     assert found(RETIRED[kind], whole=whole) == []
 
 
@@ -42,5 +42,5 @@ def test_no_file_has_a_retired_name() -> None:
     assert [str(path.relative_to(ROOT)) for path in sources() if path.stem in RETIRED["files"]] == []
 
 
-def test_a_word_is_found_where_it_stands() -> None:
-    assert found(["test_a_word_is_found_where_it_stands"], whole=True)
+def test_retired_word_is_detected() -> None:
+    assert found(["test_retired_word_is_detected"], whole=True)

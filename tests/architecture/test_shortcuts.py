@@ -1,4 +1,4 @@
-"""The keys of ours are nobody else's: neither JupyterLab's own nor one another's."""
+"""Our keyboard shortcuts conflict neither with JupyterLab's nor with one another."""
 
 import json
 import sysconfig
@@ -15,7 +15,7 @@ def keys_in(folder: Path) -> list[tuple[str, ...]]:
     return [tuple(sorted(chord.split())) for one in shortcuts for chord in one["keys"]]
 
 
-def test_no_shortcut_of_ours_is_taken() -> None:
+def test_shortcuts_do_not_conflict() -> None:
     ours, theirs = keys_in(OURS), set(keys_in(JUPYTERLAB))
     assert len(ours) > 5
     assert ("Accel", "S") in theirs

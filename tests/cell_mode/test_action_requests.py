@@ -3,8 +3,8 @@
 import pytest
 
 from onyx_jupyter.cell_mode.action_requests import action_request
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts, SkillFact
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, names_data
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts, SkillFact
 
 TABLE = Frame("df", (Column("fee", "float64"), Column("stay", "object")), 1200, "", "fees.csv")
 SKILLS = (SkillFact("weekly-report", "Sums up a week.", "skill_weekly_report"), SkillFact("tidy", "Tidies a notebook."))
@@ -43,7 +43,7 @@ def want(request: str, facts: NotebookFacts = FACTS) -> str | None:
         ("Which files are here?", "list_files"),
     ],
 )
-def test_what_is_no_matter_of_code(request_: str, wanted: str) -> None:
+def test_requests_that_need_no_code(request_: str, wanted: str) -> None:
     assert want(request_) == wanted
 
 
@@ -69,16 +69,16 @@ def test_what_is_no_matter_of_code(request_: str, wanted: str) -> None:
         "what did I compute in the last cell?",
     ],
 )
-def test_in_doubt_it_is_code_or_words(request_: str) -> None:
+def test_ambiguous_requests_need_code_or_text(request_: str) -> None:
     assert want(request_) is None
 
 
-def test_where_the_data_is_about_skills_only_a_skill_that_is_named_is_one() -> None:
+def test_data_about_skills_needs_a_named_skill_to_be_a_skill_request() -> None:
     assert want("Which skills are the most common?", OF_SKILLS) is None
     assert want("Run the weekly report on skills", OF_SKILLS) == "run_skill"
 
 
-def test_what_is_named_is_found() -> None:
+def test_names_in_request_are_found() -> None:
     found = action_request("Read a/notes.md, then ../other.md and /etc/hosts.txt", NotebookFacts(), names_data=False)
     assert found is not None
     assert found.paths == ("a/notes.md", "../other.md")

@@ -8,7 +8,7 @@ import pytest
 
 from onyx_jupyter.cell_mode.action_requests import ActionRequest
 from onyx_jupyter.cell_mode.actions import call_of, grammar, pattern_of
-from onyx_jupyter.cell_mode.facts import NotebookFacts, SkillFact
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts, SkillFact
 from onyx_jupyter.messages import ToolCall, ToolDefinition
 from tests.cell_mode.test_model import FACTS, READS, Scripted, asked, step
 
@@ -36,7 +36,7 @@ def first(request: str, *answers: str, facts: NotebookFacts = HERE, tools: Any =
     return text, call
 
 
-def test_what_is_known_is_looked_up_and_told_from_the_notes() -> None:
+def test_remembered_fact_is_looked_up_and_answered_from_notes() -> None:
     request = "What do you know about me?"
     _, call = first(request)
     assert call == ToolCall("", "memory_search", {"query": request, "limit": 6})
@@ -49,7 +49,7 @@ def test_what_is_known_is_looked_up_and_told_from_the_notes() -> None:
     assert said(request, call, found(), "ok") == ("I have noted nothing about that.", None)
 
 
-def test_a_number_that_no_note_has_is_not_said_but_the_notes_are() -> None:
+def test_number_missing_from_notes_is_replaced_by_the_notes() -> None:
     request = "What do you know about our budget?"
     _, call = first(request)
     result = found(("MEMORY.md", "- The budget is 4,500 euros"))
@@ -57,7 +57,7 @@ def test_a_number_that_no_note_has_is_not_said_but_the_notes_are() -> None:
     assert text == "```text\n- The budget is 4,500 euros\n```"
 
 
-def test_files_about_the_agent_and_what_the_memory_came_with_are_no_notes() -> None:
+def test_agent_files_and_templates_are_not_notes() -> None:
     request = "What do you know about me?"
     _, call = first(request)
     assert call is not None
@@ -72,7 +72,7 @@ def test_files_about_the_agent_and_what_the_memory_came_with_are_no_notes() -> N
     assert text == "I have noted nothing about that."
 
 
-def test_a_fact_is_forgotten_by_the_words_that_count() -> None:
+def test_fact_is_forgotten_by_significant_words() -> None:
     request = "Forget that my favourite colour is blue."
     _, call = first(request)
     assert call == ToolCall("", "forget", {"pattern": "favourite*colour*blue"})
@@ -80,7 +80,7 @@ def test_a_fact_is_forgotten_by_the_words_that_count() -> None:
     assert said(request, call, told, "ok") == (told, None)
 
 
-def test_what_is_no_fact_is_taken_out_of_the_note_that_has_it() -> None:
+def test_text_that_is_not_a_fact_is_removed_from_its_note() -> None:
     request = "Forget that my favourite colour is blue."
     _, call = first(request)
     text, call = said(request, call, "forget failed (tool): No fact matches …", "failed")
@@ -94,7 +94,7 @@ def test_what_is_no_fact_is_taken_out_of_the_note_that_has_it() -> None:
     assert said(request, edit, "edit failed (tool): changed", "failed")[0].startswith("It could not be forgotten: ")
 
 
-def test_skills_are_listed_without_a_model_and_run_with_what_was_asked_for() -> None:
+def test_skills_are_listed_without_model_and_run_with_requested_values() -> None:
     text, call = first("Which skills are there?")
     assert (call, text.splitlines()[1:]) == (
         None,
@@ -110,14 +110,14 @@ def test_skills_are_listed_without_a_model_and_run_with_what_was_asked_for() -> 
     assert text == "There were 120 calls."
 
 
-def test_what_only_says_the_request_again_is_no_answer() -> None:
+def test_answer_repeating_the_request_is_rejected() -> None:
     request = "Run the weekly report"
     call = ToolCall("", "skill_weekly_report", {})
     text, _ = said(request, call, "Calls: 120", "ok", 'Run the "weekly report".', "Run the weekly report")
     assert text == "```text\nCalls: 120\n```"
 
 
-def test_a_skill_that_instructs_is_read_and_then_followed_in_a_cell() -> None:
+def test_instruction_skill_is_read_and_followed_in_a_cell() -> None:
     request = "Use the skill tidy notebook"
     _, call = first(request)
     assert call == ToolCall("", "skill_read", {"name": "tidy-notebook"})
@@ -128,7 +128,7 @@ def test_a_skill_that_instructs_is_read_and_then_followed_in_a_cell() -> None:
     assert "Give each section a heading." in model.prompt
 
 
-def test_a_file_is_read_and_answered_from() -> None:
+def test_file_is_read_and_answered_from() -> None:
     request = "Read notes.md and summarise it."
     _, call = first(request)
     assert call == ToolCall("", "read", {"path": "notes.md"})
@@ -143,7 +143,7 @@ def test_a_file_is_read_and_answered_from() -> None:
     assert said(request, call, "Denied.", "denied") == ("Not done, as you wished.", None)
 
 
-def test_a_file_is_written_with_what_the_model_writes_and_no_other_is() -> None:
+def test_only_requested_file_is_written_with_model_text() -> None:
     request = "Make a file todo.md with two things to pack"
     written = {"action": "write_file", "path": "todo.md", "content": "- a map\n- a book"}
     model = Scripted(json.dumps(written))
@@ -158,7 +158,7 @@ def test_a_file_is_written_with_what_the_model_writes_and_no_other_is() -> None:
     assert call.name == "notebook_insert_cell"  # the way out is a cell, which is shown before it runs
 
 
-def test_what_is_read_for_another_file_is_written_into_that_one() -> None:
+def test_text_read_for_another_file_is_written_to_it() -> None:
     request = "Read notes.md and write a short version into short.md"
     reading = ToolCall("", "read", {"path": "notes.md"})
     assert first(request, '{"action": "read_file", "path": "notes.md"}')[1] == reading
@@ -167,7 +167,7 @@ def test_what_is_read_for_another_file_is_written_into_that_one() -> None:
     assert call == ToolCall("", "write", {"path": "short.md", "content": "Report by Friday.\n"})
 
 
-def test_files_are_listed_as_they_are() -> None:
+def test_files_are_listed_unchanged() -> None:
     _, call = first("Which files are here?")
     assert call == ToolCall("", "list", {})
     assert said("Which files are here?", call, "The server’s root: 1 files\na.md  1 B", "ok")[0] == (
@@ -178,7 +178,7 @@ def test_files_are_listed_as_they_are() -> None:
 @pytest.mark.parametrize(
     "request_", ["Forget that I like blue", "Run the weekly report", "Make a file todo.md with a poem"]
 )
-def test_where_nothing_may_be_changed_nothing_is_called(request_: str) -> None:
+def test_without_write_permission_nothing_is_called(request_: str) -> None:
     answers = json.dumps({"action": "write_file", "path": "todo.md", "content": "a"})
     if "report" in request_:
         answers = json.dumps({"action": "run_skill", "name": "weekly-report", "parameters": {}})
@@ -187,7 +187,7 @@ def test_where_nothing_may_be_changed_nothing_is_called(request_: str) -> None:
     assert "which I do not have here" in text
 
 
-def test_json_that_means_something_else_is_no_action() -> None:
+def test_unexpected_json_is_not_an_action() -> None:
     wanted = ActionRequest("write_file", paths=("a.md",))
     for answer in (
         "",
@@ -201,7 +201,7 @@ def test_json_that_means_something_else_is_no_action() -> None:
     assert call_of('{"action": "run_skill", "name": "x", "parameters": 3}', wanted, "run x") is None
 
 
-def test_the_grammar_names_what_the_request_names() -> None:
+def test_grammar_contains_names_from_request() -> None:
     both = grammar(ActionRequest("read_or_write", paths=("a.md", "b.md")))
     assert both.startswith(
         'root ::= ("{\\"action\\": \\"read_file\\", " "\\"path\\": " ("\\"a.md\\"" | "\\"b.md\\"") "}")'
@@ -213,6 +213,6 @@ def test_the_grammar_names_what_the_request_names() -> None:
     assert "read_file" not in skills
 
 
-def test_a_pattern_is_the_words_that_count() -> None:
+def test_pattern_consists_of_significant_words() -> None:
     assert pattern_of("that the deadline is the 3rd of March") == "deadline*3rd*March"
     assert pattern_of("it") == "it"

@@ -7,7 +7,7 @@ import pytest
 
 from onyx_jupyter.cell_mode.answers.output_text import quoted
 from onyx_jupyter.cell_mode.cell_source import problem_in
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelDone, ModelEvent, ModelRequest, TextDelta
@@ -29,14 +29,14 @@ class CutOff(Scripted):
         yield ModelDone(finish_reason="length" if len(self.asked) <= self._times else "stop")
 
 
-def test_a_cell_that_the_limit_of_tokens_cut_off_is_asked_for_again_even_where_its_beginning_could_run() -> None:
+def test_cell_cut_off_by_token_limit_is_requested_again_even_if_its_start_could_run() -> None:
     model = CutOff("fees = df['fee']\nmean = fees.m", MEAN)
     said, call, _ = step(model, asked("What is the mean fee?"))
     assert (said, call) == ("", insert(f"{READ}\n{MEAN}"))
     assert len(model.asked) == 2
 
 
-def test_where_each_try_is_cut_off_nothing_is_proposed_and_the_answer_says_why() -> None:
+def test_if_every_try_is_cut_off_nothing_is_proposed_and_answer_says_why() -> None:
     model = CutOff(*["x = 1\nx = x"] * 3, times=3)
     said, call, _ = step(model, asked("What is the mean fee?"))
     assert call is None
@@ -45,25 +45,25 @@ def test_where_each_try_is_cut_off_nothing_is_proposed_and_the_answer_says_why()
 
 
 @pytest.mark.parametrize("fence", ["```python\n", "Here it is:\n```\n"])
-def test_what_is_cut_off_behind_a_whole_block_costs_nothing(fence: str) -> None:
+def test_cut_off_text_after_complete_block_is_ignored(fence: str) -> None:
     model = CutOff(f"{fence}{MEAN}\n```\nThis cell computes the mean of")
     assert step(model, asked("What is the mean fee?"))[1] == insert(f"{READ}\n{MEAN}")
 
 
-def test_of_two_blocks_the_first_is_the_cell_and_no_line_of_the_other_is_in_it() -> None:
+def test_first_of_two_blocks_is_the_cell() -> None:
     model = Scripted(f"```python\n{MEAN}\n```\nTo save it as well:\n```python\ndf.to_csv('x.csv')\n```")
     said, call, _ = step(model, asked("What is the mean fee?"))
     assert (said, call) == ("", insert(f"{READ}\n{MEAN}"))
 
 
-def test_a_shell_script_below_the_lines_that_read_the_table_is_no_cell_that_could_run() -> None:
+def test_shell_script_after_loading_lines_is_not_a_runnable_cell() -> None:
     assert "SyntaxError" in (problem_in(f"{READ}\n%%bash\nls") or "")
     assert problem_in("text = '''\n%%bash\n'''") is None
     model = Scripted("%%bash\nls", MEAN)
     assert step(model, asked("What is the mean fee?"))[1] == insert(f"{READ}\n{MEAN}")
 
 
-def test_a_line_without_end_stands_below_its_cell_and_not_in_the_chat() -> None:
+def test_very_long_line_appears_below_its_cell_and_not_in_chat() -> None:
     output = "x" * 12_000
     assert quoted(output) == ""
     said, _, _ = step(Scripted("Many letters."), asked("print it", (insert("x"), f"{INSERTED}{output}", "ok")))
@@ -72,7 +72,7 @@ def test_a_line_without_end_stands_below_its_cell_and_not_in_the_chat() -> None:
     assert said == "Done: what came out stands below the cell."
 
 
-def test_a_plot_that_the_first_cell_leaves_out_is_asked_for_once_more_and_no_further() -> None:
+def test_plot_missing_from_first_cell_is_requested_once_more() -> None:
     drawn = "df['fee'].plot.hist()"
     model = Scripted(MEAN, drawn)
     _, call, _ = step(model, asked("Plot the fees"))
@@ -82,7 +82,7 @@ def test_a_plot_that_the_first_cell_leaves_out_is_asked_for_once_more_and_no_fur
     assert step(model, asked("Plot the fees"))[1] == insert(f"{READ}\n{PLOT_IMPORT}\n{MEAN}")
 
 
-def test_a_package_that_the_kernel_does_not_have_is_not_proposed() -> None:
+def test_package_missing_from_kernel_is_not_proposed() -> None:
     drawn = "df['fee'].plot.hist()"
     model = Scripted("import seaborn as sns\nsns.histplot(df['fee'])", drawn)
     lacking = replace(FACTS, lacking=frozenset(["seaborn"]))
@@ -90,14 +90,14 @@ def test_a_package_that_the_kernel_does_not_have_is_not_proposed() -> None:
 
 
 @pytest.mark.parametrize("request_text", ["Plot the fees with seaborn", "Plot the fees"])
-def test_one_that_is_asked_for_or_comes_three_times_is_proposed_so_that_the_kernel_says_it(request_text: str) -> None:
+def test_missing_package_is_proposed_if_requested_or_repeated_three_times(request_text: str) -> None:
     liked = "import seaborn as sns\nsns.histplot(df['fee'])"
     model = Scripted(*[liked] * (1 if "seaborn" in request_text else 3))
     lacking = replace(FACTS, lacking=frozenset(["seaborn"]))
     assert step(model, asked(request_text), lacking)[1] == insert(f"{READ}\n{PLOT_IMPORT}\n{liked}")
 
 
-def test_data_that_a_cell_makes_up_is_never_proposed_where_the_request_speaks_of_what_is_there() -> None:
+def test_made_up_data_is_never_proposed_for_existing_data() -> None:
     made_up = "import numpy as np\nprint('mean fee', np.random.uniform(15, 119, 1200).mean())"
     kernel = replace(FACTS, frames=(replace(TABLE, read=""),))
     said, call, _ = step(Scripted(made_up, made_up, made_up), asked("What is the mean fee?"), kernel)
@@ -109,7 +109,7 @@ def test_data_that_a_cell_makes_up_is_never_proposed_where_the_request_speaks_of
     assert call == insert(bell)
 
 
-def test_words_that_the_limit_of_tokens_cut_off_say_so() -> None:
+def test_text_cut_off_by_token_limit_says_so() -> None:
     said, _, _ = step(CutOff("It reads a table and"), asked("What does this notebook do?"))
     assert said.startswith("It reads a table and …")
     assert "ask for the rest" in said
@@ -117,13 +117,13 @@ def test_words_that_the_limit_of_tokens_cut_off_say_so() -> None:
     assert said == "It reads a table."
 
 
-def test_an_answer_from_an_output_that_was_cut_off_ends_with_a_mark() -> None:
+def test_answer_from_truncated_output_ends_with_marker() -> None:
     output = "\n".join(f"{name} 1" for name in "abc")
     said, _, _ = step(CutOff("There are a, b and"), asked("What is there?", (insert("x"), f"{INSERTED}{output}", "ok")))
     assert said.startswith("There are a, b and …\n\n")
 
 
-def test_the_cell_of_the_last_question_is_no_answer_to_the_next() -> None:
+def test_cell_of_previous_question_does_not_answer_the_next() -> None:
     before = [
         *asked("What is the mean fee?", (insert(f"{READ}\n{MEAN}"), f"{INSERTED}62.76", "ok")),
         Message("assistant", "It is 62.76."),
@@ -138,13 +138,13 @@ def test_the_cell_of_the_last_question_is_no_answer_to_the_next() -> None:
     assert step(model, [*before, Message("user", "What is the mean fee?")])[1] == insert(f"{READ}\n{MEAN}")
 
 
-def test_an_answer_that_only_stands_in_the_cell_is_asked_for_again_though_the_cell_reads_the_table() -> None:
+def test_answer_hard_coded_in_cell_is_requested_again() -> None:
     model = Scripted('print("@mean[62.76]")', MEAN)
     assert step(model, asked("What is the mean fee?"))[1] == insert(f"{READ}\n{MEAN}")
     assert len(model.asked) == 2
 
 
-def test_a_cell_that_puts_something_made_up_in_the_place_of_a_table_is_asked_for_again() -> None:
+def test_cell_replacing_table_with_made_up_data_is_requested_again() -> None:
     made_up = "fees = pd.DataFrame({'fee': [1, 2]})\nprint(fees['fee'].mean())"
     mean = "print(fees['fee'].mean())"
     facts = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("fee", "float64"),), 7),))
@@ -153,7 +153,7 @@ def test_a_cell_that_puts_something_made_up_in_the_place_of_a_table_is_asked_for
     assert len(model.asked) == 2
 
 
-def test_a_repair_that_is_the_failed_cell_is_asked_for_at_a_higher_temperature() -> None:
+def test_repair_identical_to_failed_cell_is_requested_at_higher_temperature() -> None:
     failed = (insert(f"{READ}\nboom"), f"{INSERTED}ValueError: no", "failed")
     model = Scripted("boom", "boom", MEAN)
     assert step(model, asked("What is the mean fee?", failed))[1] is not None
@@ -174,5 +174,5 @@ def test_a_repair_that_is_the_failed_cell_is_asked_for_at_a_higher_temperature()
         ),
     ],
 )
-def test_what_can_be_put_right_is_before_anybody_sees_the_cell(request_text: str, written: str, proposed: str) -> None:
+def test_automatic_fixes_apply_before_cell_is_shown(request_text: str, written: str, proposed: str) -> None:
     assert step(Scripted(written), asked(request_text))[1] == insert(f"{READ}\n{proposed}")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from onyx_jupyter.cell_mode.changed_cell import cell_to_change
-from onyx_jupyter.cell_mode.facts import CellFact, NotebookFacts
+from onyx_jupyter.cell_mode.cell_step import cell_to_change
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, NotebookFacts
 from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 
 FACTS = NotebookFacts(
@@ -25,21 +25,21 @@ def changed(request: str, earlier: tuple[AnsweredRequest, ...] = EARLIER) -> str
 @pytest.mark.parametrize(
     "request_text", ["Sort it in that cell, the longest first.", "Fix the last cell", "change the same cell to medians"]
 )
-def test_the_cell_that_was_just_made(request_text: str) -> None:
+def test_cell_just_created(request_text: str) -> None:
     assert changed(request_text) == "made"
 
 
-def test_the_cell_of_a_number() -> None:
+def test_cell_by_number() -> None:
     assert changed("Please edit cell 2") == "old"
     assert changed("Please edit cell 1") is None
     assert changed("Please edit cell 9") is None
 
 
 @pytest.mark.parametrize("request_text", ["Add a cell with the median", "What does that cell do?", "sort it"])
-def test_a_new_cell(request_text: str) -> None:
+def test_new_cell(request_text: str) -> None:
     assert changed(request_text) is None
 
 
-def test_a_cell_that_is_gone_or_was_never_made() -> None:
+def test_missing_or_never_created_cell() -> None:
     assert changed("fix that cell", ()) is None
     assert changed("fix that cell", (AnsweredRequest("a", "gone()", ""),)) is None

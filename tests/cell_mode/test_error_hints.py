@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.cell_mode.error_hints import error_of, hint_for, missing_modules
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 
 FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", (Column("fee", "float64"), Column("contract", "object"))),))
 
@@ -24,17 +24,17 @@ FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", (Column("fee", "float64"), 
         ("ZeroDivisionError: division by zero", ""),
     ],
 )
-def test_a_common_error_has_its_hint(error: str, hint: str) -> None:
+def test_common_errors_have_a_hint(error: str, hint: str) -> None:
     said = hint_for(error, FACTS)
     assert hint in said
     assert bool(said) == bool(hint)
 
 
-def test_the_error_is_the_last_line_that_names_one() -> None:
+def test_error_is_last_line_naming_one() -> None:
     assert error_of("KeyError: 1\n\nDuring handling …\n\nValueError: no\nlater text") == "ValueError: no"
     assert error_of("it just ended") == "it just ended"
 
 
-def test_what_is_not_installed_is_remembered_by_its_first_name() -> None:
+def test_missing_package_is_remembered_by_top_level_name() -> None:
     results = ["ModuleNotFoundError: No module named 'seaborn.objects'", "ok", "No module named 'seaborn'"]
     assert missing_modules(results) == ("seaborn",)

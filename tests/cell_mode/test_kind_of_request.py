@@ -2,8 +2,8 @@
 
 import pytest
 
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.kind_of_request import kind_of, remembered
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 
 CUSTOMERS = Frame("customers", tuple(Column(name, "float64") for name in ("contract", "monthly_fee", "churned")), 1200)
 FACTS = NotebookFacts("welcome.ipynb", frames=(CUSTOMERS,))
@@ -74,12 +74,12 @@ remove rows with missing values
 
 
 @pytest.mark.parametrize("request_", WORDS)
-def test_a_greeting_an_explanation_and_a_general_question_want_words(request_: str) -> None:
+def test_greetings_explanations_and_general_questions_need_text(request_: str) -> None:
     assert kind_of(request_, FACTS) == "words"
 
 
 @pytest.mark.parametrize("request_", CELL)
-def test_whatever_needs_the_data_wants_a_cell(request_: str) -> None:
+def test_anything_about_the_data_needs_a_cell(request_: str) -> None:
     assert kind_of(request_, FACTS) == "cell"
 
 
@@ -94,14 +94,14 @@ def test_whatever_needs_the_data_wants_a_cell(request_: str) -> None:
         "Describe tenure_months",
     ],
 )
-def test_before_the_notebook_has_run_its_code_says_what_the_data_is_called(request_: str) -> None:
+def test_before_first_run_code_tells_the_names_of_the_data(request_: str) -> None:
     """Words would be guessed: the notebook that was only opened is run first, which a cell sees to."""
     source = "customers = pd.DataFrame({'contract': rng.choice(3), \"monthly_fee\": 1.0, 'tenure_months': 3})"
     unrun = NotebookFacts("welcome.ipynb", cells=(CellFact("load", 2, "code", source),))
     assert kind_of(request_, unrun) == "cell"
 
 
-def test_what_is_to_be_remembered_is_neither() -> None:
+def test_request_to_remember_is_neither() -> None:
     assert kind_of("Remember that our fiscal year starts in April.", FACTS) == "remember"
     assert remembered("please note: fees are in euros") == "fees are in euros"
     assert remembered("Do you remember when our fiscal year starts?") is None
@@ -109,15 +109,15 @@ def test_what_is_to_be_remembered_is_neither() -> None:
 
 
 @pytest.mark.parametrize("request_", ["now by contract", "as a bar chart", "and in 2023?", "in blue"])
-def test_a_few_words_that_follow_something_go_on_with_it(request_: str) -> None:
+def test_short_follow_up_continues_previous_kind(request_: str) -> None:
     assert kind_of(request_, FACTS, follows=True) == "cell"
 
 
-def test_in_another_language_a_greeting_is_one_and_work_is_a_cell() -> None:
+def test_in_other_languages_greetings_are_text_and_work_is_a_cell() -> None:
     assert kind_of("Guten Tag", FACTS) == "words"
     assert kind_of("Wie hoch ist die mittlere Gebühr je Vertrag?", FACTS) == "cell"
 
 
-def test_without_a_notebook_small_talk_stays_words_and_work_is_a_cell() -> None:
+def test_without_notebook_small_talk_is_text_and_work_is_a_cell() -> None:
     assert kind_of("tell me a joke", EMPTY) == "words"
     assert kind_of("compute the first twenty primes", EMPTY) == "cell"

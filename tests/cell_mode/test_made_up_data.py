@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.made_up_data import fabricates_data
+from onyx_jupyter.cell_mode.made_up_data import fabricates_data, only_claims
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 
 MADE = """
 import numpy as np
@@ -34,7 +34,7 @@ def makes_up(source: str, request_text: str = "What is the mean of a?") -> bool:
         "df = other = []",
     ],
 )
-def test_a_table_written_out_in_the_cell_is_made_up(source: str) -> None:
+def test_table_literal_in_cell_is_made_up(source: str) -> None:
     assert makes_up(source)
 
 
@@ -49,7 +49,7 @@ def test_a_table_written_out_in_the_cell_is_made_up(source: str) -> None:
         "other = pd.DataFrame({'a': [1, 2, 3]})\nprint(other.a.mean())",
     ],
 )
-def test_what_is_computed_from_nothing_that_is_there_is_made_up(source: str) -> None:
+def test_computation_without_existing_data_is_made_up(source: str) -> None:
     assert makes_up(source)
 
 
@@ -72,26 +72,47 @@ def test_what_is_computed_from_nothing_that_is_there_is_made_up(source: str) -> 
         "size = (8, 6)",
     ],
 )
-def test_what_comes_of_data_that_is_there_is_not(source: str) -> None:
+def test_computation_from_existing_data_is_not_made_up(source: str) -> None:
     assert not makes_up(source)
 
 
 @pytest.mark.parametrize(
     "request_text", ["Make a new df with one row", "Replace df by a toy table", "Create df", "Simulate 100 dice"]
 )
-def test_where_it_is_asked_for_it_may_be_made(request_text: str) -> None:
+def test_requested_example_data_is_allowed(request_text: str) -> None:
     assert not makes_up("df = pd.DataFrame({'a': [1]})", request_text)
     assert not makes_up("print(np.random.normal())", request_text)
 
 
-def test_numbers_that_the_person_gave_are_not_made_up() -> None:
+def test_numbers_given_by_user_are_not_made_up() -> None:
     assert not makes_up("a = [3, 4, 5]\nprint(sum(a))", "What is the sum of 3, 4 and 5?")
 
 
-def test_where_there_is_no_table_anything_may_be_made() -> None:
+def test_without_table_any_data_is_allowed() -> None:
     assert not fabricates_data("print(np.random.normal())", NotebookFacts("a.ipynb"), "What comes out?")
 
 
 @given(st.text(), st.text())
-def test_any_text_is_taken(source: str, request_text: str) -> None:
+def test_any_text_is_accepted(source: str, request_text: str) -> None:
     assert makes_up(source, request_text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'print("The customers who leave most often are those with a short tenure.")',
+        '# because of the fee\nimport pandas as pd\nprint("Mean fee is 12.5")',
+        'print("Monthly")',
+        'print("@mean[12.5]")',
+    ],
+)
+def test_sentence_printed_by_cell_is_no_result(source: str) -> None:
+    assert only_claims(source, "who leaves most often?")
+    assert not only_claims(source, "print that in a cell")
+
+
+@pytest.mark.parametrize(
+    "source", ["", "print(1)", "fees.mean()", 'print(f"It is {fees.mean()}")', "print('a b c', x)", "x ="]
+)
+def test_computing_cell_runs(source: str) -> None:
+    assert not only_claims(source, "the mean fee")

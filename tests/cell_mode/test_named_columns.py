@@ -2,14 +2,14 @@
 
 import pytest
 
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.named_columns import named_columns
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.notebook_text import for_code
 
 NAMES = ("TOTUSJH", "TOTUSJZ", "avg. wait time", "num. agents talking", "MedianHouseValue", "Fare", "X", "contract")
 
 
-def test_what_is_named_wholly_comes_first() -> None:
+def test_fully_named_columns_come_first() -> None:
     assert named_columns(["fee_1", "fee_2", "fee_3"], "the fee, above all fee 3") == ("fee_3", "fee_1", "fee_2")
 
 
@@ -27,7 +27,7 @@ def test_what_is_named_wholly_comes_first() -> None:
         ("", set()),
     ],
 )
-def test_a_column_is_named_by_its_words_in_any_form(text: str, named: set[str]) -> None:
+def test_column_is_matched_by_its_words_in_any_form(text: str, named: set[str]) -> None:
     assert set(named_columns(NAMES, text)) == named
 
 
@@ -36,17 +36,17 @@ def table(*names: str) -> NotebookFacts:
     return NotebookFacts("a.ipynb", frames=(Frame("df", columns),))
 
 
-def test_the_others_of_many_columns_are_only_named() -> None:
+def test_other_columns_are_listed_by_name_only() -> None:
     text = for_code(table(*NAMES), "the mean of TOTUSJH")
     assert "- 'TOTUSJH': float64, e.g. 1, 2\n- others: 'TOTUSJZ', 'avg. wait time'" in text
 
 
-def test_all_are_described_where_none_is_named_or_there_are_few() -> None:
+def test_all_columns_are_described_if_few_or_none_named() -> None:
     assert for_code(table(*NAMES), "what is in it?").count("e.g. 1, 2") == len(NAMES)
     assert for_code(table("a1", "b2"), "the mean of a1").count("e.g. 1, 2") == 2
 
 
-def test_a_thousand_columns_take_little_room() -> None:
+def test_thousand_columns_stay_within_budget() -> None:
     text = for_code(table(*(f"measure_{at}" for at in range(1000))), "the mean of measure_999")
     assert "measure_999" in text
     assert "more" in text

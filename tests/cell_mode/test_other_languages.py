@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.messages import Message
 from tests.cell_mode.test_model import INSERTED, Scripted, asked, insert, step
 
@@ -11,7 +11,7 @@ CELLS = (CellFact("c0", 1, "code", "fees <- read.csv('fees.csv')", has_run=True)
 IN_R = NotebookFacts("a.ipynb", "r", CELLS, (TABLE,), files=("fees.csv",))
 
 
-def test_a_cell_is_asked_for_and_taken_in_the_kernels_language() -> None:
+def test_cell_is_requested_and_accepted_in_kernel_language() -> None:
     model = Scripted("```r\nmean(fees$monthly_fee)\n```")
     _, call, _ = step(model, asked("What is the mean monthly fee?"), IN_R)
     assert call is not None
@@ -23,7 +23,7 @@ def test_a_cell_is_asked_for_and_taken_in_the_kernels_language() -> None:
     assert "'monthly fee': float64" in model.prompt
 
 
-def test_a_block_of_any_language_is_the_cell() -> None:
+def test_block_in_any_language_is_the_cell() -> None:
     for language, fence in (("c++17", "c++"), ("bash", "sh"), ("julia", "julia-1.10"), ("r", "{r}")):
         model = Scripted(f"```{fence}\nx\n```\nThat is all.")
         _, call, _ = step(model, asked("compute x"), replace(IN_R, language=language, frames=()))
@@ -31,7 +31,7 @@ def test_a_block_of_any_language_is_the_cell() -> None:
         assert call.arguments["source"] == "x"
 
 
-def test_a_failed_cell_is_mended_from_what_the_kernel_says_without_hints_for_python() -> None:
+def test_failed_cell_is_repaired_from_kernel_error_without_python_hints() -> None:
     model = Scripted("mean(fees[[1]])")
     failed = f"{INSERTED}stderr:\nError in mean(fee) : object 'fee' not found\nKeyError: 'fee'"
     _, call, _ = step(model, asked("What is the mean fee?", (insert("mean(fee)"), failed, "failed")), IN_R)
@@ -41,7 +41,7 @@ def test_a_failed_cell_is_mended_from_what_the_kernel_says_without_hints_for_pyt
     assert "column" not in model.prompt.partition("A cell for it failed")[2]
 
 
-def test_what_was_asked_before_stands_in_the_same_language() -> None:
+def test_previous_exchanges_use_the_same_language() -> None:
     model = Scripted("median(fees[[1]])")
     before = [*asked("the mean?", (insert("mean(fees[[1]])"), f"{INSERTED}62", "ok")), Message("assistant", "62")]
     step(model, [*before, Message("user", "and the median of the monthly fee")], IN_R)

@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.cell_mode.cell_source import opening_lines
-from onyx_jupyter.cell_mode.facts import NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 from onyx_jupyter.cell_mode.plots import PLOT_IMPORT, draw_on_current_figure, draws
 from onyx_jupyter.cell_mode.prompts import write_cell
 from onyx_jupyter.cell_mode.turn import Turn
@@ -15,12 +15,12 @@ FIGURE = "plt.figure(figsize=(10, 6))\n"
     "request_text",
     ["Plot the fees", "now as a bar chart", "a histogram of mass", "visualise it", "colour the points by sex"],
 )
-def test_a_cell_for_a_plot_begins_with_what_plots_need(request_text: str) -> None:
+def test_plot_cell_starts_with_plot_imports(request_text: str) -> None:
     assert opening_lines(NotebookFacts(), request_text) == PLOT_IMPORT
     assert opening_lines(NotebookFacts(language="r"), request_text) == ""
 
 
-def test_other_cells_do_not() -> None:
+def test_other_cells_do_not_start_with_plot_imports() -> None:
     assert opening_lines(NotebookFacts(), "the mean of the fees, plotting nothing") == ""
 
 
@@ -38,11 +38,11 @@ def test_other_cells_do_not() -> None:
         ("axes[0].plot(x, y)", "axes[0].plot(x, y)"),
     ],
 )
-def test_a_table_is_drawn_on_the_figure_that_was_made_for_it(drawn: str, meant: str) -> None:
+def test_table_is_drawn_on_existing_figure(drawn: str, meant: str) -> None:
     assert draw_on_current_figure(FIGURE + drawn) == FIGURE + meant
 
 
-def test_without_such_a_figure_a_table_makes_its_own() -> None:
+def test_without_existing_figure_table_creates_its_own() -> None:
     assert draw_on_current_figure("df.plot()") == "df.plot()"
     assert draw_on_current_figure("df.plot()\n" + FIGURE) == "df.plot()\n" + FIGURE
 
@@ -59,14 +59,14 @@ def test_without_such_a_figure_a_table_makes_its_own() -> None:
         "my_chart(fees)",
     ],
 )
-def test_what_may_draw(source: str) -> None:
+def test_code_that_may_draw(source: str) -> None:
     assert draws(source)
 
 
 @pytest.mark.parametrize(
     "source", ["", "x =", "import matplotlib.pyplot as plt\nprint(fees.mean())", "print(len(fees))"]
 )
-def test_what_draws_nothing(source: str) -> None:
+def test_code_that_does_not_draw(source: str) -> None:
     assert not draws(source)
 
 
@@ -82,6 +82,6 @@ def test_what_draws_nothing(source: str) -> None:
         ("What is the mean fee?", ("computes and prints what is needed", "with its name")),
     ],
 )
-def test_a_plot_and_what_else_is_asked_are_told_apart(request_text: str, told: tuple[str, ...]) -> None:
+def test_plot_and_other_parts_of_request_are_separated(request_text: str, told: tuple[str, ...]) -> None:
     prompt = write_cell(NotebookFacts("a.ipynb"), Turn(request_text, "", (), ()))
     assert [words for words in told if words not in prompt] == []

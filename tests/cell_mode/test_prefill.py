@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 
 from onyx_jupyter.cell_mode import prompts
-from onyx_jupyter.cell_mode.facts import CellFact, Column, Frame, NotebookFacts
-from onyx_jupyter.cell_mode.model import CellModel
-from onyx_jupyter.cell_mode.prefill import known_prefixes
+from onyx_jupyter.cell_mode.model import CellModel, known_prefixes
+from onyx_jupyter.cell_mode.notebook_facts import CellFact, Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.turn import AnsweredRequest, Turn
 from onyx_jupyter.messages import Message
 from onyx_jupyter.protocols import ModelRequest
@@ -27,7 +26,7 @@ def turn(request: str) -> Turn:
 
 
 @pytest.mark.parametrize("written", ["Plot the mean", "Plot the mean fee by contract"])
-def test_a_cell_its_repair_and_the_draft_of_its_request_begin_with_the_same(written: str) -> None:
+def test_cell_repair_and_draft_share_a_prefix(written: str) -> None:
     (read,) = known_prefixes(FACTS, turn(written))
     assert "'fee': float64" in read
     assert "Asked before" in read
@@ -38,35 +37,35 @@ def test_a_cell_its_repair_and_the_draft_of_its_request_begin_with_the_same(writ
         assert prompts.repair_cell(FACTS, whole, "x", "NameError", "", show=show).startswith(f"{read}\n\n")
 
 
-def test_a_question_that_is_answered_in_words_begins_with_the_cells_and_their_outputs() -> None:
+def test_text_question_starts_with_cells_and_outputs() -> None:
     (read,) = known_prefixes(FACTS, turn("What does this notebook"))
     assert "1200 rows" in read
     assert prompts.text_prompt(FACTS, turn("What does this notebook do?")).startswith(f"{read}\n\n")
 
 
 @pytest.mark.parametrize("written", ["", "What does"])
-def test_before_the_third_word_a_cell_and_an_answer_in_words_are_both_read(written: str) -> None:
+def test_until_third_word_both_cell_and_text_prompts_are_prefilled(written: str) -> None:
     cell, words = known_prefixes(FACTS, turn(written))
     assert prompts.write_cell(FACTS, turn("Plot the mean fee by contract.")).startswith(f"{cell}\n\n")
     assert prompts.text_prompt(FACTS, turn("What does this notebook do?")).startswith(f"{words}\n\n")
 
 
-def test_a_conversation_is_thought_to_begin_with_a_question_about_the_notebook_and_to_go_on_with_cells() -> None:
+def test_first_question_is_expected_as_text_and_later_ones_as_cells() -> None:
     cell, words = known_prefixes(FACTS, Turn("", "", (), BEFORE))
     assert words.startswith("The notebook a.ipynb:")
     assert "'fee': float64" in cell
     assert known_prefixes(FACTS, Turn("", "", (), ()))[0].startswith("The notebook a.ipynb:")
 
 
-def test_without_a_notebook_and_a_conversation_only_the_instructions_are_known() -> None:
+def test_without_notebook_and_conversation_only_instructions_are_prefilled() -> None:
     assert known_prefixes(NotebookFacts(), Turn("", "", (), ()))[0] == ""
 
 
-def test_nothing_is_read_for_what_is_only_to_be_remembered() -> None:
+def test_nothing_is_prefilled_for_a_request_to_remember() -> None:
     assert known_prefixes(FACTS, turn("Remember that fees are in cents")) == []
 
 
-def test_of_a_notebook_that_has_not_run_no_table_is_read_since_there_is_none_yet() -> None:
+def test_no_table_is_prefilled_before_notebook_has_run() -> None:
     unrun = replace(FACTS, cells=(replace(RUN, has_run=False),), frames=())
     assert known_prefixes(unrun, turn("Plot the mean fee by contract")) == [""]
     (words,) = known_prefixes(unrun, turn("What does this notebook do?"))
@@ -78,7 +77,7 @@ class Around:
         return FACTS
 
 
-def test_the_model_inside_begins_with_the_instructions_and_what_is_known_without_secrets() -> None:
+def test_embedded_model_prefill_has_instructions_and_facts_without_secrets() -> None:
     model = CellModel(ScriptedModel([]), Around(), lambda text: text.replace("hunter2", "[redacted:password]"))
     written = [Message("user", "What does this notebook do")]
     (request,) = asyncio.run(model.beginnings(ModelRequest("You are Onyx.", written)))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.recipes import recipes_for
 
 FACTS = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("fee", "float64"),)),))
@@ -25,27 +25,27 @@ FACTS = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("fee", "float64")
         ("Drop outliers by the IQR.", "quantile(0.25)"),
     ],
 )
-def test_the_request_brings_its_recipe(request_text: str, told: str) -> None:
+def test_request_selects_its_recipe(request_text: str, told: str) -> None:
     assert told in recipes_for(request_text, FACTS)
 
 
 @pytest.mark.parametrize("request_text", ["What is the mean fee?", "Train a model.", "Drop the missing values."])
-def test_most_requests_need_none(request_text: str) -> None:
+def test_most_requests_need_no_recipe(request_text: str) -> None:
     assert recipes_for(request_text, FACTS) == ""
 
 
-def test_without_a_table_it_is_called_df() -> None:
+def test_without_table_name_is_df() -> None:
     assert "df.groupby" in recipes_for("the mean by sex", NotebookFacts())
 
 
-def test_the_one_yes_no_column_is_called_by_its_name() -> None:
+def test_only_boolean_column_is_named() -> None:
     customers = Frame("customers", (Column("contract", "str"), Column("churned", "bool")))
     told = recipes_for("Which leave most often, and why?", NotebookFacts("a.ipynb", frames=(customers,)))
     assert "customers.columns.drop('churned')" in told
     assert "[y]" in recipes_for("Which leave most often, and why?", FACTS)
 
 
-def test_per_capita_is_no_grouping() -> None:
+def test_per_capita_is_not_a_grouping() -> None:
     assert recipes_for("the mean of the product per capita", FACTS) == ""
     assert "groupby" in recipes_for("the mean product per country", FACTS)
 
@@ -82,5 +82,5 @@ CUSTOMERS = Frame(
         ("the mean by shoe size", "customers.groupby(g)[x].mean()"),
     ],
 )
-def test_columns_that_are_certain_are_written_out(request_text: str, told: str) -> None:
+def test_unambiguous_columns_are_filled_in(request_text: str, told: str) -> None:
     assert told in recipes_for(request_text, NotebookFacts("a.ipynb", frames=(CUSTOMERS,)))

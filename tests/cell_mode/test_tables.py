@@ -1,14 +1,18 @@
-"""The table that a request names, read as pandas would read it."""
+"""The table that a request names, read as pandas would read it, and columns of numbers that stand as text."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.tables import frame_of, named_file
+from onyx_jupyter.cell_mode.tables import conversion_hint, frame_of, named_file
 from onyx_jupyter.storage.delimited_columns import delimited_columns
 
 FILES = ["sales.csv", "sales 2023 (final).csv", "notes.txt", "DES=+2006261.csv"]
+_HOW = re.compile(r"`(.+)`")
 
 
 @pytest.mark.parametrize(
@@ -21,11 +25,11 @@ FILES = ["sales.csv", "sales 2023 (final).csv", "notes.txt", "DES=+2006261.csv"]
         ("what is the mean?", None),
     ],
 )
-def test_a_file_is_known_by_its_name(request_: str, name: str | None) -> None:
+def test_file_is_found_by_name(request_: str, name: str | None) -> None:
     assert named_file(request_, FILES, alone=True) == name
 
 
-def test_the_only_table_is_meant_where_no_other_data_is_there() -> None:
+def test_only_table_is_used_if_no_other_data_exists() -> None:
     assert named_file("what is the mean?", ["a.csv", "b.txt"], alone=True) == "a.csv"
     assert named_file("what is the mean?", ["a.csv", "b.txt"], alone=False) is None
 
@@ -41,7 +45,7 @@ def test_the_only_table_is_meant_where_no_other_data_is_there() -> None:
         "a,b\n,\n1,\n",
     ],
 )
-def test_types_and_missing_values_are_those_of_pandas(tmp_path: Path, text: str) -> None:
+def test_types_and_missing_values_match_pandas(tmp_path: Path, text: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(text)
     found = delimited_columns(path.read_bytes())
@@ -53,7 +57,7 @@ def test_types_and_missing_values_are_those_of_pandas(tmp_path: Path, text: str)
     assert found.rows == len(frame)
 
 
-def test_the_lines_read_the_file_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_lines_read_file_correctly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "it's a (table).csv").write_bytes("Straße; speed\nÄ;5.7\n".encode("latin-1"))
     frame = frame_of((tmp_path / "it's a (table).csv").read_bytes(), "it's a (table).csv")
     assert [column.name for column in frame.columns] == ["Straße", "speed"]
@@ -65,6 +69,46 @@ def test_the_lines_read_the_file_as_it_is(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\x00\x01\x02"])
-def test_what_is_no_table_is_refused(data: bytes) -> None:
+def test_unsupported_file_is_rejected(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"empty|table"):
         delimited_columns(data)
+
+
+@pytest.mark.parametrize(
+    ("examples", "numbers"),
+    [
+        (["37,410", "12,202", "999"], [37410, 12202, 999]),
+        (["15.17%", "49.48 %"], [15.17, 49.48]),
+        (["$1,200.50", "€ 3"], [1200.5, 3]),
+        (["630308[495000-801000]", "52 (40-60)", "7"], [630308, 52, 7]),
+        (["12 kg", "-3.5kg"], [12, -3.5]),
+    ],
+)
+def test_described_text_columns_become_numbers(examples: list[str], numbers: list[float]) -> None:
+    how = _HOW.search(conversion_hint(examples))
+    assert how is not None
+    column = pd.Series(examples)
+    assert eval(f"column{how[1]}", {"column": column}).tolist() == pytest.approx(numbers)
+
+
+@pytest.mark.parametrize(
+    "examples",
+    [
+        [],
+        ["1", "2.5"],
+        ["2017-04-13", "2017-04-14"],
+        ["00:00:51"],
+        ["Apr 13 2017"],
+        ["A12", "B7"],
+        ["12 kg", "heavy"],
+        ["1.2.3"],
+        ["month-to-month"],
+    ],
+)
+def test_non_numeric_text_is_unchanged(examples: list[str]) -> None:
+    assert conversion_hint(examples) == ""
+
+
+@given(st.lists(st.text(max_size=40), max_size=4))
+def test_any_examples_are_accepted(examples: list[str]) -> None:
+    assert isinstance(conversion_hint(examples), str)

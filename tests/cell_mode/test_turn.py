@@ -20,5 +20,5 @@ from onyx_jupyter.messages import Message
         ("", ""),
     ],
 )
-def test_which_notebook_is_in_front_stands_in_the_facts_alone(along: str, told: str) -> None:
+def test_current_notebook_appears_only_in_facts(along: str, told: str) -> None:
     assert turn_of([Message("user", "Look", context=along)]).context == told

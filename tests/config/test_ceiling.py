@@ -1,4 +1,4 @@
-"""The administrator's ceiling as it is written: what it allows, and which mistakes it refuses."""
+"""Parsing the administrator's ceiling: what it allows, and which mistakes it rejects."""
 
 import pytest
 
@@ -34,14 +34,14 @@ def test_an_empty_ceiling_forbids_nothing():
         ({"allowAlways": "no"}, "allowAlways is 'no'"),
     ],
 )
-def test_a_mistake_is_refused_with_key_and_value(value, said):
+def test_mistake_is_rejected_with_key_and_value(value, said):
     with pytest.raises(ConfigError) as refused:
         read_ceiling(value)
     assert said in str(refused.value)
     assert str(refused.value).startswith("c.OnyxApp.ceiling")
 
 
-def test_a_mode_that_is_not_allowed_becomes_the_next_stricter_one_and_is_refused_where_it_is_asked_for():
+def test_disallowed_mode_falls_back_to_stricter_one_and_is_rejected_if_requested():
     ceiling = read_ceiling({"modes": ["ask", "auto"]})
     assert [ceiling.mode(mode) for mode in ("ask", "agent", "auto")] == ["ask", "ask", "auto"]
     ceiling.check_mode("auto")
@@ -72,13 +72,13 @@ def test_a_mode_that_is_not_allowed_becomes_the_next_stricter_one_and_is_refused
         ("Ollama", None, False),
     ],
 )
-def test_a_provider_is_allowed_by_name_at_its_usual_address_or_by_its_address(name, base_url, allowed):
+def test_provider_is_allowed_by_name_at_default_address_or_by_address(name, base_url, allowed):
     ceiling = read_ceiling({"providers": ["local", "ollama", "https://gateway.example/v1"]})
     usual = "http://localhost:11434" if name == "ollama" else None
     assert ceiling.allows_provider(name, base_url, usual) is allowed
 
 
-def test_what_is_denied_is_denied_to_every_agent():
+def test_denied_tools_are_denied_to_every_agent():
     config = Config.model_validate(
         {"agents": {"list": [{"id": "main"}, {"id": "reader", "tools": {"allow": ["exec"], "deny": ["read"]}}]}}
     )

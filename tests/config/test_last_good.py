@@ -1,4 +1,4 @@
-"""What holds while the configuration has an error: it gets stricter and never looser."""
+"""What applies while the configuration has an error: it becomes stricter, never looser."""
 
 import json
 
@@ -39,14 +39,14 @@ def read(folder, text, environment=None):
     return readable(path, environment or {})
 
 
-def test_what_is_kept_of_a_good_configuration_holds_no_secret():
+def test_last_good_copy_contains_no_secret():
     kept = json.dumps(restrictions(GOOD).model_dump(mode="json", by_alias=True))
     for secret in ("sk-very-secret", "brave-secret", "pass-word", "ada", "hidden"):
         assert secret not in kept
     assert restrictions(GOOD).providers["openai"].base_url == "https://gateway.example/v1"
 
 
-def test_with_nothing_to_read_what_was_restricted_stays_and_nothing_runs_unasked():
+def test_unreadable_file_keeps_restrictions_and_asks_for_everything():
     config = strictest(restrictions(GOOD), {})
     assert config.security.auto == []
     assert config.security.secrets_filter is True
@@ -61,20 +61,20 @@ def test_with_nothing_to_read_what_was_restricted_stays_and_nothing_runs_unasked
     assert config.providers["openai"].base_url == "https://gateway.example/v1"
 
 
-def test_without_anything_known_the_default_agent_is_there_and_nothing_runs_unasked():
+def test_without_last_good_copy_default_agent_asks_for_everything():
     config = strictest(None, {})
     assert [agent.id for agent in config.agents.items] == ["main"]
     assert config.security.auto == []
 
 
-def test_what_the_broken_file_denies_is_denied_as_well(tmp_path):
+def test_denials_in_broken_file_apply(tmp_path):
     text = '{agents: {list: [{id: "main", tools: {deny: ["edit", 5]}}]}, runtime: {maxTurns: "many"}}'
     config = strictest(restrictions(GOOD), read(tmp_path, text))
     assert tools_of(config).deny == ["edit", "exec"]
     assert tools_of(config, "reader").deny == ["write"]
 
 
-def test_what_the_broken_file_allows_counts_only_where_the_last_good_one_allowed_it(tmp_path):
+def test_permissions_in_broken_file_apply_only_if_previously_allowed(tmp_path):
     text = """{agents: {list: [{id: "reader", tools: {allow: ["group:web", "exec"]}}, {id: "main", tools: {allow:
         ["read"], deny: []}}]}, security: {auto: ["write"]}, nonsense: 1}"""
     config = strictest(restrictions(GOOD), read(tmp_path, text))
@@ -96,11 +96,11 @@ def test_what_the_broken_file_allows_counts_only_where_the_last_good_one_allowed
         '{agents: {list: [{tools: {deny: ["exec"]}}]}, agents: {list: [{tools: {deny: ["edit"]}}]}}',
     ],
 )
-def test_a_deny_at_a_wrong_place_or_twice_is_meant_all_the_same(tmp_path, text):
+def test_misplaced_or_duplicate_deny_applies(tmp_path, text):
     assert "exec" in tools_of(strictest(None, read(tmp_path, text))).deny
 
 
-def test_agents_that_can_be_read_are_there_where_nothing_is_known(tmp_path):
+def test_readable_agents_exist_without_last_good_copy(tmp_path):
     text = """{agents: {list: [
         {id: "reader", name: "Reader", default: true, temperature: "hot", tools: {allow: ["read"]}},
         {id: "odd", default: true, tools: {allow: {read: true}}}, {id: "worse", tools: "exec"}]}}"""
@@ -115,13 +115,13 @@ def test_agents_that_can_be_read_are_there_where_nothing_is_known(tmp_path):
     assert tools_of(config, "worse").allow == []
 
 
-def test_a_new_agent_waits_until_the_file_is_right(tmp_path):
+def test_new_agent_waits_until_file_is_valid(tmp_path):
     config = strictest(restrictions(GOOD), read(tmp_path, '{agents: {list: [{id: "wide"}]}, nonsense: 1}'))
     assert config.agent("wide") is None
     assert tools_of(config).deny == ["exec"]
 
 
-def test_limits_that_can_be_read_count_where_they_are_stricter(tmp_path):
+def test_readable_limits_apply_if_stricter(tmp_path):
     strict = "{security: {approvalTimeoutMs: 2000}, runtime: {maxTokensPerRun: 1000}, memory: {recall: false}, no: 1}"
     loose = (
         "{security: {approvalTimeoutMs: 9000000}, runtime: {maxTokensPerRun: 900000}, memory: {recall: true}, no: 1}"
@@ -134,7 +134,7 @@ def test_limits_that_can_be_read_count_where_they_are_stricter(tmp_path):
     assert strictest(None, read(tmp_path, strict)).memory.recall is False
 
 
-def test_a_provider_keeps_its_address_so_that_nothing_goes_elsewhere(tmp_path):
+def test_provider_keeps_its_address(tmp_path):
     text = '{providers: {openai: {baseUrl: "https://other.example"}, lab: {baseUrl: "${LAB}/v1", apiKey: "k"}}, no: 1}'
     raw = read(tmp_path, text, {"LAB": "https://lab.example"})
     config = strictest(restrictions(GOOD), raw)
@@ -143,7 +143,7 @@ def test_a_provider_keeps_its_address_so_that_nothing_goes_elsewhere(tmp_path):
     assert config.providers["lab"].api_key is None
 
 
-def test_a_variable_denies_too_and_a_wrong_one_hides_no_other(tmp_path):
+def test_environment_variable_denies_too_and_an_invalid_one_hides_no_other(tmp_path):
     variables = {
         "ONYX_AGENTS__LIST__0__TOOLS__DENY": '["exec"]',
         "ONYX_SECURITY__AUTO": '["exec"]',
@@ -156,11 +156,11 @@ def test_a_variable_denies_too_and_a_wrong_one_hides_no_other(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "[" * 5000, "\x00", '{a: "${NO}"}'])
-def test_a_text_that_says_nothing_is_read_as_nothing_denied(tmp_path, text):
+def test_meaningless_text_denies_nothing(tmp_path, text):
     assert strictest(None, read(tmp_path, text)).security.auto == []
 
 
-def test_a_file_that_is_no_text_is_read_as_nothing(tmp_path):
+def test_binary_file_is_read_as_empty(tmp_path):
     (tmp_path / "onyx.json").write_bytes(b"\xff\xfe\x00")
     assert readable(tmp_path / "onyx.json", {}) == {}
     assert readable(tmp_path / "missing.json", {}) == {}

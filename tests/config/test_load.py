@@ -1,4 +1,4 @@
-"""The configuration: what wins, what is refused, and what an error says."""
+"""Loading the configuration: precedence, validation, error messages."""
 
 import json
 import re
@@ -25,11 +25,11 @@ def refusal(folder: Path, text: str, environment: dict[str, str] | None = None) 
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t\n", "// nothing yet\n/* at\nall */\n", "{}", "\ufeff{}"])
-def test_an_empty_file_means_the_defaults(tmp_path, text):
+def test_empty_file_means_defaults(tmp_path, text):
     assert load_config(written(tmp_path, text), {}) == Config()
 
 
-def test_a_missing_file_means_the_defaults_and_is_not_created(tmp_path):
+def test_missing_file_means_defaults_and_is_not_created(tmp_path):
     config = load_config(tmp_path / "onyx.json", {})
     assert config == Config()
     assert config.runtime.max_turns == 20
@@ -43,7 +43,7 @@ def test_a_missing_file_means_the_defaults_and_is_not_created(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_shipped_first_file_loads_and_sets_nothing(tmp_path):
+def test_shipped_example_file_loads_and_sets_nothing(tmp_path):
     path = tmp_path / "onyx.json"
     assert write_first_file(path) is True
     assert load_config(path, {}) == Config()
@@ -60,13 +60,13 @@ def uncommented(example: str) -> str:
 
 
 @pytest.mark.parametrize("example", FIRST_FILE_EXAMPLES)
-def test_each_example_of_the_first_file_works_once_its_comment_is_taken_away(tmp_path, example):
+def test_each_example_works_when_uncommented(tmp_path, example):
     path = written(tmp_path, FIRST_FILE.replace(example, uncommented(example)))
     config = load_config(path, KEYS)
     assert {name for name, value in config if value != getattr(Config(), name)} <= {example.strip("/ ").split(":")[0]}
 
 
-def test_all_examples_of_the_first_file_work_together_and_the_limits_in_them_are_the_defaults(tmp_path):
+def test_all_examples_work_together_and_their_limits_are_defaults(tmp_path):
     text = FIRST_FILE
     for example in FIRST_FILE_EXAMPLES:
         text = text.replace(example, uncommented(example))
@@ -95,7 +95,7 @@ def test_json5_with_comments_single_quotes_and_trailing_commas_is_read(tmp_path)
     assert config.providers["my-server"].base_url == "http://localhost/v1"
 
 
-def test_the_file_wins_over_the_default_and_the_environment_over_the_file(tmp_path):
+def test_file_overrides_default_and_environment_overrides_file(tmp_path):
     path = written(tmp_path, "{ runtime: { maxTurns: 7 }, tools: { timeout: 5000 } }")
     assert load_config(path, {}).runtime.max_turns == 7
     config = load_config(path, {"ONYX_RUNTIME__MAXTURNS": "9"})
@@ -104,7 +104,7 @@ def test_the_file_wins_over_the_default_and_the_environment_over_the_file(tmp_pa
     assert config.runtime.memory_search_top_k == 6
 
 
-def test_the_environment_reaches_names_lists_and_secrets(tmp_path):
+def test_environment_sets_names_lists_and_secrets(tmp_path):
     path = written(tmp_path, "{ providers: { 'My-Server': { baseUrl: 'http://a/v1' } } }")
     config = load_config(
         path,
@@ -156,7 +156,7 @@ def test_the_environment_reaches_names_lists_and_secrets(tmp_path):
         ("{ local: {\n threads: -1 } }", "local.threads", 2, ["-1", "1"]),
     ],
 )
-def test_a_wrong_value_names_key_value_line_and_what_is_allowed(tmp_path, text, key, line, words):
+def test_wrong_value_names_key_value_line_and_allowed_values(tmp_path, text, key, line, words):
     error = refusal(tmp_path, text)
     assert (error.key, error.line) == (key, line)
     message = str(error)
@@ -177,14 +177,14 @@ def test_a_wrong_value_names_key_value_line_and_what_is_allowed(tmp_path, text, 
         ("{ providers: { openai: {\n apikey: 'k' } } }", 2, ["Did you mean 'apiKey'?"]),
     ],
 )
-def test_an_unknown_key_suggests_the_closest_one_and_names_all(tmp_path, text, line, words):
+def test_unknown_key_suggests_closest_and_lists_all(tmp_path, text, line, words):
     error = refusal(tmp_path, text)
     assert error.line == line
     for word in words:
         assert word in str(error)
 
 
-def test_a_wrong_environment_variable_is_named_instead_of_a_line(tmp_path):
+def test_wrong_environment_variable_is_named_instead_of_line(tmp_path):
     error = refusal(tmp_path, "{ runtime: { maxTurns: 3 } }", {"ONYX_RUNTIME__MAXTURNS": "lots"})
     assert "ONYX_RUNTIME__MAXTURNS (environment)" in str(error)
     assert "'lots'" in str(error)
@@ -201,7 +201,7 @@ def test_a_wrong_environment_variable_is_named_instead_of_a_line(tmp_path):
         ("ONYX_RUNTIME__MAXTURNS__MORE", ["runtime.maxTurns is a value"]),
     ],
 )
-def test_an_environment_variable_that_leads_nowhere_says_what_there_is(tmp_path, variable, words):
+def test_environment_variable_for_unknown_key_lists_existing_ones(tmp_path, variable, words):
     error = refusal(tmp_path, "{}", {variable: "1"})
     assert variable in str(error)
     for word in words:
@@ -218,12 +218,12 @@ def test_an_environment_variable_that_leads_nowhere_says_what_there_is(tmp_path,
         ("{ providers: 'openai' }", "ONYX_PROVIDERS__OPENAI__BASEURL"),
     ],
 )
-def test_a_variable_below_something_of_the_wrong_type_is_an_error_in_words(tmp_path, text, variable):
+def test_variable_below_wrong_type_is_a_readable_error(tmp_path, text, variable):
     error = refusal(tmp_path, text, {variable: "1"})
     assert "onyx.json" in str(error) or variable in str(error)
 
 
-def test_references_to_the_environment_are_expanded_and_a_missing_one_is_named_with_its_line(tmp_path):
+def test_environment_references_are_expanded_and_missing_ones_named_with_line(tmp_path):
     text = "{\n providers: {\n  openai: { apiKey: '${MY_KEY}', baseUrl: 'http://${HOST}:1/v1' } } }"
     config = load_config(written(tmp_path, text), {"MY_KEY": "k-1", "HOST": "box"})
     provider = config.providers["openai"]
@@ -254,7 +254,7 @@ SECRET = "sk-very-secret-0123456789abcdef"
         {"openai": {"models": SECRET}},
     ],
 )
-def test_a_secret_is_in_no_error_wherever_it_was_put_by_mistake(tmp_path, value):
+def test_misplaced_secret_is_in_no_error(tmp_path, value):
     error = refusal(tmp_path, json.dumps({"providers": value}))
     assert SECRET not in str(error)
     assert SECRET[:12] not in str(error)
@@ -264,19 +264,19 @@ def test_a_secret_is_in_no_error_wherever_it_was_put_by_mistake(tmp_path, value)
 @pytest.mark.parametrize(
     "value", [{"braveApiKey": [SECRET]}, {"braveApiKey": {"value": SECRET}}, SECRET, [SECRET], {"key": SECRET}]
 )
-def test_the_key_of_a_search_is_in_no_error_either(tmp_path, value):
+def test_search_key_is_in_no_error(tmp_path, value):
     error = refusal(tmp_path, json.dumps({"tools": {"web": value}}))
     assert SECRET[:12] not in str(error)
     assert "tools.web" in str(error)
 
 
-def test_a_secret_in_a_variable_is_in_no_error(tmp_path):
+def test_secret_in_environment_variable_is_in_no_error(tmp_path):
     error = refusal(tmp_path, "{}", {"ONYX_PROVIDERS__OPENAI": SECRET})
     assert SECRET not in str(error)
     assert "ONYX_PROVIDERS__OPENAI" in str(error)
 
 
-def test_a_key_is_not_shown_when_the_configuration_is_printed(tmp_path):
+def test_printing_configuration_hides_keys(tmp_path):
     config = load_config(written(tmp_path, json.dumps({"providers": {"openai": {"apiKey": SECRET}}})), {})
     assert SECRET not in repr(config)
     assert SECRET not in str(config.model_dump(mode="json"))
@@ -293,26 +293,26 @@ def test_a_key_is_not_shown_when_the_configuration_is_printed(tmp_path):
         ("{} trailing", 1),
     ],
 )
-def test_what_is_no_json5_object_is_refused_in_words(tmp_path, text, line):
+def test_non_object_json5_is_rejected_with_message(tmp_path, text, line):
     error = refusal(tmp_path, text)
     assert str(tmp_path / "onyx.json") in str(error)
     if line is not None:
         assert error.line == line
 
 
-def test_a_file_that_is_no_text_is_refused_in_words(tmp_path):
+def test_binary_file_is_rejected_with_message(tmp_path):
     path = tmp_path / "onyx.json"
     path.write_bytes(b"\xff\xfe{}")
     with pytest.raises(ConfigError, match="cannot be read"):
         load_config(path, {})
 
 
-def test_a_file_nested_beyond_reason_is_refused_in_words(tmp_path):
+def test_deeply_nested_file_is_rejected_with_message(tmp_path):
     error = refusal(tmp_path, "{ runtime: " + "[" * 20_000 + "]" * 20_000 + "}")
     assert "onyx.json" in str(error)
 
 
-def test_the_line_is_right_below_strings_and_comments_with_line_breaks_in_them(tmp_path):
+def test_line_number_is_right_after_multi_line_strings_and_comments(tmp_path):
     text = "{\n /* two\n lines */ agents: { defaults: { model: 'a\\\nb/c' } },\n runtime: {\n maxTurns: 'x' } }"
     error = refusal(tmp_path, text)
     assert error.line == 6

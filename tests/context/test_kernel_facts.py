@@ -1,4 +1,4 @@
-"""Of what a kernel holds, the table that a request is about comes first, and what would mislead is not told."""
+"""The kernel facts for cell mode: the relevant table first, nothing misleading."""
 
 import asyncio
 from collections.abc import Sequence
@@ -43,25 +43,25 @@ def facts(kernels: Any, request: str):
     return asyncio.run(kernel_facts(kernels, "a.ipynb", request))
 
 
-def test_the_table_with_the_columns_that_are_spoken_of_is_told_and_no_other() -> None:
+def test_only_table_with_mentioned_columns_is_described() -> None:
     kernels = Kernels(RATES, GROUPS, CUSTOMERS, AXES, LIMIT, MODEL)
     frames, others = facts(kernels, "Add a cell with the churn by contract type.")
     assert [frame.name for frame in frames] == kernels.inspected == ["customers"]
     assert others == ("limit (int): 12", "model (sklearn.LogisticRegression)")
 
 
-def test_what_is_named_is_told_too() -> None:
+def test_named_tables_are_described_too() -> None:
     frames, others = facts(Kernels(RATES, GROUPS, CUSTOMERS), "join customers with churn_by_tenure by tenure_group")
     assert {frame.name for frame in frames} == {"customers", "churn_by_tenure"}
     assert others == ("tenure_group (pandas.Series): 1,200 of category",)
 
 
-def test_of_tables_that_fit_as_well_the_longest_is_meant() -> None:
+def test_longest_of_equally_matching_tables_is_chosen() -> None:
     part = Variable("part", "frame", "pandas.DataFrame", CUSTOMERS.summary.replace("1,200", "124"))
     assert [frame.name for frame in facts(Kernels(part, CUSTOMERS), "the mean of calls")[0]] == ["customers"]
 
 
-def test_columns_are_told_with_what_code_needs() -> None:
+def test_columns_are_described_with_what_code_needs() -> None:
     ((frame,), _) = facts(Kernels(CUSTOMERS, index="category named tenure, 1 to 4"), "calls")
     assert [column.about for column in frame.columns] == [
         "3 values 'monthly' (666), 'one year' (292), 'two years' (242)",
@@ -71,12 +71,12 @@ def test_columns_are_told_with_what_code_needs() -> None:
     assert (frame.rows, frame.index) == (1200, "category named tenure, 1 to 4")
 
 
-def test_rows_that_are_only_numbered_have_no_index_to_speak_of() -> None:
+def test_default_index_is_not_described() -> None:
     for index in ("0 to 343", "0, 2 apart", "5 to 9"):
         assert facts(Kernels(CUSTOMERS, index=index), "calls")[0][0].index == ""
 
 
-def test_a_table_that_takes_too_long_leaves_the_others(monkeypatch) -> None:
+def test_slow_table_does_not_affect_others(monkeypatch) -> None:
     monkeypatch.setattr(module, "TIMEOUT_S", 0.05)
 
     class Slow(Kernels):
@@ -91,7 +91,7 @@ def test_a_table_that_takes_too_long_leaves_the_others(monkeypatch) -> None:
     assert "limit (int): 12" in others
 
 
-def test_a_kernel_that_cannot_be_asked_tells_nothing() -> None:
+def test_unavailable_kernel_yields_no_facts() -> None:
     class Dead(Kernels):
         async def variables(self, path: str, **_: Any) -> KernelVariables:
             raise NotebookError("kernel_dead", "It died.")
@@ -99,7 +99,7 @@ def test_a_kernel_that_cannot_be_asked_tells_nothing() -> None:
     assert facts(Dead(), "calls") == ((), ())
 
 
-def test_packages_are_asked_of_the_kernel_and_none_lacks_where_it_cannot_say() -> None:
+def test_packages_are_checked_in_kernel_and_assumed_present_if_unknown() -> None:
     class Python:
         async def lacking(self, path: str, packages: Sequence[str]) -> frozenset[str]:
             return frozenset(packages) & {"seaborn", "polars"}

@@ -1,4 +1,4 @@
-"""What every embedder promises: the embedded one as it is, the others over a socket by their servers' own protocols."""
+"""One suite for all embedders: the embedded one, the others over a socket by their servers' protocols."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def opened(kind: str, key: str = KEY) -> AsyncGenerator[Subject, None]:
 
 
 @pytest.mark.parametrize("kind", ["local", *REMOTE])
-async def test_vectors_have_length_one_and_the_dimension_that_is_said(kind: str) -> None:
+async def test_vectors_have_unit_length_and_declared_dimension(kind: str) -> None:
     async with opened(kind) as subject:
         embedder = await subject.embedder()
         vectors = await embedder.embed(TEXTS, "passage")
@@ -91,7 +91,7 @@ async def test_vectors_have_length_one_and_the_dimension_that_is_said(kind: str)
 
 
 @pytest.mark.parametrize("kind", ["local", *REMOTE])
-async def test_a_text_has_the_same_vector_wherever_it_stands(kind: str) -> None:
+async def test_vector_does_not_depend_on_position_in_batch(kind: str) -> None:
     async with opened(kind) as subject:
         embedder = await subject.embedder()
         many = [f"sentence number {number} about topic {number % 7}" for number in range(70)]
@@ -101,14 +101,14 @@ async def test_a_text_has_the_same_vector_wherever_it_stands(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["local", *REMOTE])
-async def test_identity_is_the_same_after_another_look(kind: str) -> None:
+async def test_identity_is_stable_across_checks(kind: str) -> None:
     async with opened(kind) as subject:
         assert (await subject.source.open()).identity == (await subject.source.open()).identity
         assert (await subject.source.open()).identity.provider == subject.source.provider
 
 
 @pytest.mark.parametrize("kind", ["local", *REMOTE])
-async def test_a_text_of_a_megabyte_is_embedded(kind: str) -> None:
+async def test_one_megabyte_text_is_embedded(kind: str) -> None:
     async with opened(kind) as subject:
         embedder = await subject.embedder()
         assert (await embedder.embed(["word " * 200_000], "query")).shape == (1, embedder.identity.dimension)
@@ -117,7 +117,7 @@ async def test_a_text_of_a_megabyte_is_embedded(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", REMOTE)
-async def test_texts_go_in_batches_of_64_and_none_is_empty(kind: str) -> None:
+async def test_texts_are_sent_in_batches_of_64_without_empty_ones(kind: str) -> None:
     async with opened(kind) as subject:
         await (await subject.embedder()).embed(["", *[f"text {number}" for number in range(129)]], "passage")
         assert subject.server is not None
@@ -126,7 +126,7 @@ async def test_texts_go_in_batches_of_64_and_none_is_empty(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", REMOTE)
-async def test_a_text_that_is_too_long_for_its_model_counts_by_its_beginning_and_keeps_no_other_out(kind: str) -> None:
+async def test_text_too_long_for_model_is_truncated_without_affecting_others(kind: str) -> None:
     async with opened(kind) as subject:
         embedder = await subject.embedder()
         assert subject.server is not None
@@ -140,7 +140,7 @@ async def test_a_text_that_is_too_long_for_its_model_counts_by_its_beginning_and
 
 
 @pytest.mark.parametrize("kind", REMOTE)
-async def test_a_server_that_refuses_everything_is_not_asked_for_long(kind: str) -> None:
+async def test_server_refusing_everything_is_soon_left_alone(kind: str) -> None:
     async with opened(kind) as subject:
         embedder = await subject.embedder(*[HttpError(400, "No.")] * 100)
         with pytest.raises(EmbeddingError, match="rejected the request"):
@@ -170,7 +170,7 @@ BAD_ANSWERS: list[tuple[str, Reply, str]] = [
 
 @pytest.mark.parametrize("kind", REMOTE)
 @pytest.mark.parametrize(("reply", "words"), [pytest.param(*rest, id=name) for name, *rest in BAD_ANSWERS])
-async def test_an_answer_without_usable_vectors_is_an_embedding_error(kind: str, reply: Reply, words: str) -> None:
+async def test_answer_without_usable_vectors_is_an_embedding_error(kind: str, reply: Reply, words: str) -> None:
     async with opened(kind) as subject:
         # The library asks once more over a connection that broke.
         again = isinstance(reply, Cut) and kind == "litellm"
@@ -183,7 +183,7 @@ async def test_an_answer_without_usable_vectors_is_an_embedding_error(kind: str,
 
 
 @pytest.mark.parametrize("kind", REMOTE)
-async def test_a_wrong_key_is_told_without_the_key(kind: str) -> None:
+async def test_wrong_key_error_does_not_contain_the_key(kind: str) -> None:
     wrong = "another-key-in-no-known-shape"
     async with opened(kind, key=wrong) as subject:
         with pytest.raises(EmbeddingError, match="key is not valid") as caught:
@@ -193,7 +193,7 @@ async def test_a_wrong_key_is_told_without_the_key(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", REMOTE)
-async def test_passages_are_sent_again_to_a_busy_server_after_the_wait_it_asks_for(kind: str) -> None:
+async def test_passages_are_resent_to_busy_server_after_requested_wait(kind: str) -> None:
     async with opened(kind) as subject:
         embedder = await subject.embedder(HttpError(429, "Slow down.", headers={"retry-after": "7"}), HttpError(503))
         assert (await embedder.embed(["text"], "passage")).shape == (1, 64)
@@ -201,9 +201,7 @@ async def test_passages_are_sent_again_to_a_busy_server_after_the_wait_it_asks_f
 
 
 @pytest.mark.parametrize("kind", REMOTE)
-async def test_a_server_that_does_not_answer_costs_no_more_than_the_limit(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_unresponsive_server_costs_at_most_the_timeout(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(kind) as subject:
         embedder = await subject.embedder(Hang())
         monkeypatch.setattr("onyx_jupyter.providers.embedders.remote.QUERY_S", 0.2)
@@ -212,7 +210,7 @@ async def test_a_server_that_does_not_answer_costs_no_more_than_the_limit(
 
 
 @pytest.mark.parametrize("kind", REMOTE)
-async def test_a_cancelled_call_ends_its_request(kind: str) -> None:
+async def test_cancelled_call_ends_its_request(kind: str) -> None:
     async with opened(kind) as subject:
         hang = Hang()
         embedder = await subject.embedder(hang)
@@ -226,7 +224,7 @@ async def test_a_cancelled_call_ends_its_request(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", REMOTE)
-async def test_a_server_that_is_not_there_is_told_at_once(kind: str) -> None:
+async def test_missing_server_is_reported_immediately(kind: str) -> None:
     with EmbeddingServer() as server:
         source = source_of(kind, server, RetryDelays())
     with pytest.raises(EmbeddingError, match="no response"):
@@ -236,9 +234,7 @@ async def test_a_server_that_is_not_there_is_told_at_once(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ollama", "openai"])
-async def test_a_server_on_this_machine_is_never_reached_through_a_proxy(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_local_server_is_never_reached_through_a_proxy(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with EmbeddingServer() as proxy:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.ollama_url)
@@ -247,7 +243,7 @@ async def test_a_server_on_this_machine_is_never_reached_through_a_proxy(
         assert proxy.requests == []
 
 
-async def test_a_provider_that_tells_queries_from_passages_is_told_which_it_gets() -> None:
+async def test_provider_with_query_and_passage_modes_gets_the_mode() -> None:
     with EmbeddingServer() as server:
         settings = ModelsSettings({"voyage": ProviderSettings(api_key=KEY, base_url=server.base_url)})
         source = ApiSource("voyage/voyage-3", settings)
@@ -260,7 +256,7 @@ async def test_a_provider_that_tells_queries_from_passages_is_told_which_it_gets
         await close_litellm()
 
 
-async def test_ollama_is_asked_by_its_own_protocol_with_nomics_words_for_the_task() -> None:
+async def test_ollama_uses_native_api_with_nomic_task_prefixes() -> None:
     async with opened("ollama") as subject:
         embedder = await subject.embedder()
         await embedder.embed(["blue"], "query")
@@ -270,7 +266,7 @@ async def test_ollama_is_asked_by_its_own_protocol_with_nomics_words_for_the_tas
         assert {request.path for request in subject.server.requests} == {"/api/tags", "/api/embed"}
 
 
-async def test_a_model_that_was_pulled_anew_is_another_identity() -> None:
+async def test_repulled_model_has_a_new_identity() -> None:
     async with opened("ollama") as subject:
         first = (await subject.source.open()).identity
         assert subject.server is not None
@@ -280,7 +276,7 @@ async def test_a_model_that_was_pulled_anew_is_another_identity() -> None:
         assert second.model != first.model
 
 
-async def test_a_model_that_ollama_lacks_comes_with_the_command_for_it() -> None:
+async def test_model_missing_in_ollama_is_reported_with_pull_command() -> None:
     with EmbeddingServer(models=["llama3:latest"]) as server:
         source = OllamaSource("nomic-embed-text", server.ollama_url, expected=True)
         with pytest.raises(EmbeddingError, match="has no model") as caught:
@@ -290,7 +286,7 @@ async def test_a_model_that_ollama_lacks_comes_with_the_command_for_it() -> None
         await source.close()
 
 
-async def test_what_answers_and_is_no_ollama_is_passed_over() -> None:
+async def test_other_server_on_ollama_port_is_skipped() -> None:
     with EmbeddingServer() as server:
         source = OllamaSource("nomic-embed-text", f"{server.ollama_url}/elsewhere", expected=True)
         with pytest.raises(EmbeddingError):
@@ -306,7 +302,7 @@ MEANINGS: Sequence[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("query", "near", "far"), MEANINGS)
-async def test_the_embedded_embedder_finds_the_same_meaning_in_other_words(query: str, near: str, far: str) -> None:
+async def test_embedded_embedder_matches_paraphrases(query: str, near: str, far: str) -> None:
     async with opened("local") as subject:
         embedder = await subject.embedder()
         asked = (await embedder.embed([query], "query"))[0]
@@ -315,14 +311,14 @@ async def test_the_embedded_embedder_finds_the_same_meaning_in_other_words(query
 
 
 @pytest.mark.parametrize("kind", ["local", *REMOTE])
-async def test_it_says_without_a_call_whether_it_still_has_the_model_that_it_opened(kind: str) -> None:
+async def test_embedder_tells_without_a_call_whether_its_model_is_current(kind: str) -> None:
     async with opened(kind) as subject:
         identity = (await subject.embedder()).identity
         assert await subject.source.still_has(identity)
         assert subject.server is None or subject.server.texts == []
 
 
-async def test_a_model_that_was_pulled_anew_or_removed_is_no_longer_the_one_that_was_opened() -> None:
+async def test_repulled_or_removed_model_is_not_current() -> None:
     async with opened("ollama") as subject:
         identity = (await subject.embedder()).identity
         assert subject.server is not None

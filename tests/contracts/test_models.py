@@ -1,11 +1,11 @@
-"""What every model promises, asked of all of them with the same script."""
+"""One suite for all models, with the same script."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -18,6 +18,7 @@ from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
 from onyx_jupyter.providers.endpoint import Endpoint
 from onyx_jupyter.providers.error_map import Provider
 from onyx_jupyter.providers.fallback_model import FallbackModel
+from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS
 from onyx_jupyter.providers.litellm_library import close_litellm
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_model import LocalModel
@@ -83,11 +84,25 @@ class Maker:
         return self.make(replies)
 
 
-KINDS = ["scripted", "openai", "openai json", "litellm", "litellm json", "local", "anthropic", "resilient", "fallback"]
+KINDS = [
+    "scripted",
+    "openai",
+    "openai json",
+    "litellm",
+    "litellm json",
+    "local",
+    "responses",
+    "responses json",
+    "anthropic",
+    "resilient",
+    "fallback",
+]
 
 
 @pytest.fixture(params=KINDS)
-def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Maker]:
+def make(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, jp_asyncio_loop: asyncio.AbstractEventLoop
+) -> Iterator[Maker]:
     servers = ExitStack()
     local: list[LocalServer] = []
     opened: list[ProviderModels] = []
@@ -123,6 +138,15 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
 
         return open_model
 
+    def responses(tool_mode: ToolMode) -> Callable[[str], Model]:
+        def open_model(url: str) -> Model:
+            monkeypatch.setitem(KNOWN_PROVIDERS, "openai", replace(KNOWN_PROVIDERS["openai"], address=url))
+            settings = ProviderSettings(api_key="any-key", tool_mode=tool_mode)
+            opened.append(ProviderModels(ModelsSettings({"openai": settings})))
+            return opened[-1].open("openai/scripted")
+
+        return open_model
+
     def anthropic(url: str) -> Model:
         settings = ProviderSettings(base_url=url.removesuffix("/v1"), api_key="any-key")
         return ProviderModels(ModelsSettings({"anthropic": settings})).open("anthropic/claude-scripted")
@@ -151,6 +175,8 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
         "litellm": lambda replies: served(litellm(json_actions=False), replies),
         "litellm json": lambda replies: served(litellm(json_actions=True), replies),
         "local": lambda replies: served(local_model, replies),
+        "responses": lambda replies: served(responses("auto"), replies),
+        "responses json": lambda replies: served(responses("json"), replies),
         "anthropic": lambda replies: served(anthropic, replies),
         "resilient": lambda replies: served(resilient, replies),
         "fallback": lambda replies: served(falling_back, replies),
@@ -164,7 +190,7 @@ def make(request: pytest.FixtureRequest, jp_asyncio_loop: asyncio.AbstractEventL
         jp_asyncio_loop.run_until_complete(close_litellm())
 
 
-async def test_text_comes_in_pieces_and_ends_with_exactly_one_done(make: Maker) -> None:
+async def test_text_streams_and_ends_with_exactly_one_done(make: Maker) -> None:
     subject = make([[Say("Hello there, friend.", chunk_chars=4), Tokens(11, 5)]])
     answer = await collect(subject.model.stream(QUESTION))
     assert answer.text == "Hello there, friend."
@@ -174,7 +200,7 @@ async def test_text_comes_in_pieces_and_ends_with_exactly_one_done(make: Maker) 
     assert (answer.done.usage.input_tokens, answer.done.usage.output_tokens) == (11, 5)
 
 
-async def test_what_a_model_thinks_comes_apart_from_its_answer(make: Maker) -> None:
+async def test_thoughts_are_separate_from_answer(make: Maker) -> None:
     subject = make([[Think("I add, twice.", chunk_chars=3), Say("It is 4.", chunk_chars=3), Tokens(11, 5)]])
     answer = await collect(subject.model.stream(QUESTION))
     assert (answer.thought, answer.text) == ("I add, twice.", "It is 4.")
@@ -184,9 +210,7 @@ async def test_what_a_model_thinks_comes_apart_from_its_answer(make: Maker) -> N
 
 @pytest.mark.parametrize("chunk_chars", [1, 2, 3, 5, 8, None])
 @pytest.mark.parametrize("head", ["", "<think>", "\n<think>\n"])
-async def test_thoughts_in_the_text_are_told_from_the_answer_wherever_it_is_cut(
-    make: Maker, head: str, chunk_chars: int | None
-) -> None:
+async def test_inline_thoughts_are_separated_however_chunked(make: Maker, head: str, chunk_chars: int | None) -> None:
     if make.kind == "scripted" or "json" in make.kind or make.kind == "local":
         pytest.skip("it has no text to read, or the text is an action")
     subject = make([[Say(f"{head}I add <b>.\n</think>\n\nIt < is 4.", chunk_chars=chunk_chars)]])
@@ -194,21 +218,21 @@ async def test_thoughts_in_the_text_are_told_from_the_answer_wherever_it_is_cut(
     assert (answer.thought, answer.text) == ("I add <b>.", "It < is 4.")
 
 
-async def test_a_thought_before_a_call_is_no_part_of_it(make: Maker) -> None:
+async def test_thought_before_call_is_not_part_of_it(make: Maker) -> None:
     subject = make([[Think("I look."), Call("exec", {"command": "ls"})]])
     answer = await collect(subject.model.stream(QUESTION))
     assert (answer.thought, answer.text) == ("I look.", "")
     assert [call.arguments for call in answer.tool_calls] == [{"command": "ls"}]
 
 
-async def test_an_answer_may_say_the_same_thing_many_times(make: Maker) -> None:
+async def test_answer_may_repeat_itself(make: Maker) -> None:
     column = "0.0, " * 150  # more than LiteLLM takes for an honest answer
     subject = make([[Say(column, chunk_chars=5)]])
     answer = await collect(subject.model.stream(QUESTION))
     assert answer.text == column
 
 
-async def test_a_tool_call_comes_whole_with_an_id_and_without_text(make: Maker) -> None:
+async def test_tool_call_is_complete_with_id_and_without_text(make: Maker) -> None:
     subject = make([[Call("exec", {"command": 'echo "ä" {1}'}, id="")]])
     answer = await collect(subject.model.stream(QUESTION))
     (call,) = answer.tool_calls
@@ -218,21 +242,21 @@ async def test_a_tool_call_comes_whole_with_an_id_and_without_text(make: Maker) 
     assert answer.done.finish_reason == "tool_calls"
 
 
-async def test_arguments_that_are_no_json_are_kept_as_they_came(make: Maker) -> None:
+async def test_invalid_json_arguments_are_kept_as_received(make: Maker) -> None:
     subject = make([[Call("exec", '{"command": "ls')]])
     (call,) = (await collect(subject.model.stream(QUESTION))).tool_calls
     assert (call.name, call.arguments) == ("exec", {})
     assert (call.malformed or "").startswith('{"command": "ls')
 
 
-async def test_without_tools_the_answer_is_plain_text(make: Maker) -> None:
+async def test_without_tools_answer_is_plain_text(make: Maker) -> None:
     subject = make(['{"not": "an action"}'])
     answer = await collect(subject.model.stream(ModelRequest("", QUESTION.messages)))
     assert answer.text == '{"not": "an action"}'
     assert answer.tool_calls == ()
 
 
-async def test_a_break_in_the_middle_is_an_error_after_the_text_and_never_a_done(make: Maker) -> None:
+async def test_interrupted_stream_is_an_error_after_text_and_without_done(make: Maker) -> None:
     fault = Fail("unavailable", hint="Ask again.") if make.kind == "scripted" else Cut()
     subject = make([[Say("Half an answer"), fault]])
     answer = await collect(subject.model.stream(QUESTION))
@@ -243,7 +267,7 @@ async def test_a_break_in_the_middle_is_an_error_after_the_text_and_never_a_done
     assert answer.ends == []
 
 
-async def test_an_answer_that_ends_without_saying_so_is_an_error(make: Maker) -> None:
+async def test_stream_without_end_marker_is_an_error(make: Maker) -> None:
     if make.kind == "scripted":
         pytest.skip("The scripted model has no wire on which an end could be missing.")
     subject = make([[Say("Half"), Finish(None)]])
@@ -252,7 +276,7 @@ async def test_an_answer_that_ends_without_saying_so_is_an_error(make: Maker) ->
     assert answer.error is not None
 
 
-async def test_closing_the_answer_ends_the_work_within_a_second(make: Maker) -> None:
+async def test_closing_the_answer_ends_work_within_a_second(make: Maker) -> None:
     subject = make([[Say("Begin "), Hang()]])
     async with aclosing(cast("AsyncGenerator[ModelEvent, None]", subject.model.stream(QUESTION))) as events:
         async for event in events:
@@ -261,7 +285,7 @@ async def test_closing_the_answer_ends_the_work_within_a_second(make: Maker) -> 
     assert await subject.interrupted()
 
 
-async def test_cancelling_while_nothing_comes_ends_the_work_within_a_second(make: Maker) -> None:
+async def test_cancelling_while_idle_ends_work_within_a_second(make: Maker) -> None:
     hang = Hang()
     subject = make([[hang]])
     task = asyncio.create_task(collect(subject.model.stream(QUESTION)))
@@ -272,7 +296,7 @@ async def test_cancelling_while_nothing_comes_ends_the_work_within_a_second(make
     assert await subject.interrupted()
 
 
-async def test_two_answers_at_once_are_not_mixed_up(make: Maker) -> None:
+async def test_concurrent_answers_are_not_mixed_up(make: Maker) -> None:
     hold = Hold()
     subject = make([["One ", hold, "one."], "Two."])
     first = asyncio.create_task(collect(subject.model.stream(QUESTION)))
@@ -282,7 +306,7 @@ async def test_two_answers_at_once_are_not_mixed_up(make: Maker) -> None:
     assert (second.text, (await first).text) == ("Two.", "One one.")
 
 
-async def test_a_history_with_calls_and_results_is_accepted(make: Maker) -> None:
+async def test_history_with_calls_and_results_is_accepted(make: Maker) -> None:
     subject = make([[Call("exec", {"command": "ls"})], "Two files."])
     (call,) = (await collect(subject.model.stream(QUESTION))).tool_calls
     history = [*QUESTION.messages, Message("assistant", "", (call,)), Message("tool", "a\nb", tool_call_id=call.id)]

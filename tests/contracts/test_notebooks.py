@@ -27,6 +27,7 @@ from onyx_jupyter.protocols import (
 )
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, service_over, write_notebook
+from tests.notebook.kernels import quiet
 from tests.notebook.rooms import open_room, room_config
 from tests.waiting import until
 
@@ -99,11 +100,7 @@ def code(source: str, **more: Any) -> NbCell:
     return {"cell_type": "code", "source": source, "metadata": {}, **more}
 
 
-def quiet(line: str) -> None:
-    """Nobody watches."""
-
-
-async def test_reading_gives_every_cell_with_its_id_source_and_hash(place: Place) -> None:
+async def test_read_returns_every_cell_with_id_source_and_hash(place: Place) -> None:
     view = await place.service.read("work.ipynb")
     assert view.backend == place.name
     assert {c.id: c.source for c in view.cells} == SOURCES
@@ -111,7 +108,7 @@ async def test_reading_gives_every_cell_with_its_id_source_and_hash(place: Place
     assert all(c.hash == cell_hash(c.source) for c in view.cells)
 
 
-async def test_some_cells_are_read_as_they_are_among_all_with_the_order_and_the_sizes_of_the_rest(place: Place) -> None:
+async def test_partial_read_returns_some_cells_in_full_and_order_and_sizes_of_all(place: Place) -> None:
     await place.service.run_cell("work.ipynb", "load", quiet)
     await place.apply(InsertCell(code("é数😀", id="wide")), InsertCell(code(" \n", id="blank")))
     whole = await place.service.read("work.ipynb")
@@ -124,21 +121,21 @@ async def test_some_cells_are_read_as_they_are_among_all_with_the_order_and_the_
     assert some.kernel_name == whole.kernel_name
 
 
-async def test_the_last_cells_are_read_without_their_ids(place: Place) -> None:
+async def test_last_cells_can_be_read_without_ids(place: Place) -> None:
     for ids, last, found in [([], 0, []), ([], 2, ["fail", "wait"]), (["intro", "wait"], 1, ["intro", "wait"])]:
         some = await place.service.read_cells("work.ipynb", ids, last=last)
         assert [cell.id for cell in some.cells] == found
     assert [cell.id for cell in (await place.service.read_cells("work.ipynb", [], last=9)).cells] == list(SOURCES)
 
 
-async def test_pictures_come_with_those_cells_alone_that_are_read_in_full(place: Place) -> None:
+async def test_images_are_returned_only_for_cells_read_in_full(place: Place) -> None:
     picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "cG5n", "text/plain": "<Figure>"}}
     await place.apply(SetOutputs("load", (picture,), 1), SetOutputs("fail", (picture,), 2))
     some = await place.service.read_cells("work.ipynb", ["load", "fail"], ["fail"])
     assert [set(cell.outputs[0]["data"]) for cell in some.cells] == [{"text/plain"}, {"image/png", "text/plain"}]
 
 
-async def test_a_cell_is_inserted_after_another_and_has_an_id_of_its_own(place: Place) -> None:
+async def test_cell_is_inserted_after_another_with_new_id(place: Place) -> None:
     (made,) = await place.apply(InsertCell(code("y = 2"), After("intro")))
     assert await place.ids() == ["intro", made.cell_id, "load", "fail", "wait"]
     assert (await place.service.read("work.ipynb")).cells[1].source == "y = 2"
@@ -147,12 +144,12 @@ async def test_a_cell_is_inserted_after_another_and_has_an_id_of_its_own(place: 
     assert (made.after["id"], made.after["source"]) == (made.cell_id, "y = 2")
 
 
-async def test_a_cell_goes_to_the_start_or_the_end(place: Place) -> None:
+async def test_cell_is_inserted_at_start_or_end(place: Place) -> None:
     await place.apply(InsertCell(code("", id="last"), "end"), InsertCell(code("", id="first"), "start"))
     assert await place.ids() == ["first", *SOURCES, "last"]
 
 
-async def test_an_edit_on_the_right_hash_replaces_the_source_and_tells_the_former_one(place: Place) -> None:
+async def test_edit_with_current_hash_replaces_source_and_returns_previous(place: Place) -> None:
     (made,) = await place.apply(EditCell("load", "x = 2", cell_hash(SOURCES["load"])))
     assert (await place.service.read("work.ipynb")).cells[1].source == "x = 2"
     assert made.before is not None
@@ -162,7 +159,7 @@ async def test_an_edit_on_the_right_hash_replaces_the_source_and_tells_the_forme
 
 
 @pytest.mark.parametrize("change", [EditCell, DeleteCell, RestoreCell, MoveCell])
-async def test_a_change_on_an_old_hash_is_refused_with_the_source_of_now(place: Place, change: Any) -> None:
+async def test_change_with_stale_hash_is_rejected_with_current_source(place: Place, change: Any) -> None:
     older = cell_hash("something older")
     stale: Any = {
         EditCell: EditCell("load", "x = 2", older),
@@ -178,12 +175,12 @@ async def test_a_change_on_an_old_hash_is_refused_with_the_source_of_now(place: 
     assert await place.ids() == list(SOURCES)
 
 
-async def test_an_edit_without_a_hash_is_taken(place: Place) -> None:
+async def test_edit_without_hash_is_accepted(place: Place) -> None:
     await place.apply(EditCell("load", "x = 3"))
     assert (await place.sources())["load"] == "x = 3"
 
 
-async def test_a_deleted_cell_can_be_put_back_where_it_was(place: Place) -> None:
+async def test_deleted_cell_can_be_restored_in_place(place: Place) -> None:
     await place.service.run_cell("work.ipynb", "load", quiet)
     (gone,) = await place.apply(DeleteCell("load", cell_hash(SOURCES["load"])))
     assert await place.ids() == ["intro", "fail", "wait"]
@@ -196,7 +193,7 @@ async def test_a_deleted_cell_can_be_put_back_where_it_was(place: Place) -> None
     assert [output["output_type"] for output in back.outputs] == ["stream"]
 
 
-async def test_a_cell_moves_to_a_place_meant_without_it(place: Place) -> None:
+async def test_cell_moves_to_position_counted_without_it(place: Place) -> None:
     (made,) = await place.apply(MoveCell("load", After("fail")))
     assert await place.ids() == ["intro", "fail", "load", "wait"]
     await place.apply(MoveCell("load", made.before_place or "end"))
@@ -205,7 +202,7 @@ async def test_a_cell_moves_to_a_place_meant_without_it(place: Place) -> None:
     assert await place.ids() == ["wait", "intro", "fail", "load"]
 
 
-async def test_each_change_of_a_batch_sees_what_those_before_it_made(place: Place) -> None:
+async def test_each_change_of_a_batch_sees_earlier_ones(place: Place) -> None:
     made = await place.apply(
         InsertCell(code("new", id="n"), After("intro")),
         EditCell("n", "newer", cell_hash("new")),
@@ -239,7 +236,7 @@ async def test_each_change_of_a_batch_sees_what_those_before_it_made(place: Plac
         (RestoreCell({"cell_type": "code", "source": "x", "id": "nowhere"}), "no_cell"),
     ],
 )
-async def test_where_one_change_is_refused_none_is_made(place: Place, bad: Any, reason: str) -> None:
+async def test_one_rejected_change_rejects_the_batch(place: Place, bad: Any, reason: str) -> None:
     good = [EditCell("load", "changed"), InsertCell(code("", id="n")), DeleteCell("fail"), MoveCell("wait", "start")]
     bad_last = [EditCell("intro", "changed"), InsertCell(code("", id="n")), DeleteCell("fail"), bad]
     assert await code_of(place.apply(*bad_last)) == reason
@@ -247,7 +244,7 @@ async def test_where_one_change_is_refused_none_is_made(place: Place, bad: Any, 
     assert await place.sources() == SOURCES
 
 
-async def test_a_notebook_is_never_left_without_a_cell(place: Place) -> None:
+async def test_notebook_always_keeps_a_cell(place: Place) -> None:
     every = [DeleteCell(cell_id) for cell_id in SOURCES]
     assert await code_of(place.apply(*every)) == "would_empty"
     assert await place.sources() == SOURCES
@@ -256,7 +253,7 @@ async def test_a_notebook_is_never_left_without_a_cell(place: Place) -> None:
 
 
 @pytest.mark.parametrize(("lock", "change"), [("editable", EditCell("own", "x")), ("deletable", DeleteCell("own"))])
-async def test_a_locked_cell_is_changed_only_where_a_person_takes_back(place: Place, lock: str, change: Any) -> None:
+async def test_locked_cell_is_changed_only_by_a_users_undo(place: Place, lock: str, change: Any) -> None:
     await place.apply(InsertCell(code("locked", id="own", metadata={lock: False})))
     assert await code_of(place.apply(EditCell("load", "changed"), change)) == "locked"
     assert await place.sources() == {**SOURCES, "own": "locked"}
@@ -266,7 +263,7 @@ async def test_a_locked_cell_is_changed_only_where_a_person_takes_back(place: Pl
     await place.apply(SetOutputs("own", (), 1), MoveCell("own", "start"), other)  # what it does not lock
 
 
-async def test_a_cell_is_restored_with_outputs_count_and_metadata_without_running(place: Place) -> None:
+async def test_restored_cell_has_outputs_count_and_metadata_without_running(place: Place) -> None:
     run = await place.service.run_cell("work.ipynb", "load", quiet)
     assert run.before is not None
     assert run.before["outputs"] == []
@@ -281,14 +278,14 @@ async def test_a_cell_is_restored_with_outputs_count_and_metadata_without_runnin
     assert "tags" not in again.metadata
 
 
-async def test_a_restored_cell_keeps_what_is_not_named(place: Place) -> None:
+async def test_restored_cell_keeps_unspecified_fields(place: Place) -> None:
     await place.service.run_cell("work.ipynb", "load", quiet)
     await place.apply(RestoreCell({"id": "load", "cell_type": "code", "source": "x = 9"}))
     now = (await place.service.read("work.ipynb")).cells[1]
     assert (now.source, now.execution_count, len(now.outputs)) == ("x = 9", 1, 1)
 
 
-async def test_attachments_of_a_markdown_cell_survive_edit_move_and_deletion(place: Place) -> None:
+async def test_markdown_attachments_survive_edit_move_and_deletion(place: Place) -> None:
     picture = {"p.png": {"image/png": "cG5n"}}
     note = {"id": "note", "cell_type": "markdown", "source": "![](attachment:p.png)", "attachments": picture}
     await place.apply(InsertCell(note), EditCell("note", "# Moved"), MoveCell("note", "start"))
@@ -301,7 +298,7 @@ async def test_attachments_of_a_markdown_cell_survive_edit_move_and_deletion(pla
     assert (await place.apply(MoveCell("note", "end")))[0].before == back.after
 
 
-async def test_raw_cells_and_metadata_are_carried_as_they_are(place: Place) -> None:
+async def test_raw_cells_and_metadata_are_preserved(place: Place) -> None:
     raw = {"id": "r", "cell_type": "raw", "source": "---", "metadata": {"format": "text/restructuredtext"}}
     await place.apply(InsertCell(raw))
     cell = (await place.service.read("work.ipynb")).cells[-1]
@@ -309,14 +306,14 @@ async def test_raw_cells_and_metadata_are_carried_as_they_are(place: Place) -> N
 
 
 @pytest.mark.parametrize("source", ["", "é — 数学 — 😀", "a\u2028b\x00c\r\nd\t", "x" * 50_000])
-async def test_every_text_comes_back_as_it_was_written(place: Place, source: str) -> None:
+async def test_any_text_round_trips(place: Place, source: str) -> None:
     await place.apply(EditCell("load", source), InsertCell(code(source, id="n")))
     sources = await place.sources()
     assert (sources["load"], sources["n"]) == (source, source)
     await place.apply(EditCell("load", "after", cell_hash(source)))
 
 
-async def test_two_hundred_edits_in_a_row_leave_the_notebook_that_nbformat_makes_of_them(place: Place) -> None:
+async def test_two_hundred_edits_match_nbformat(place: Place) -> None:
     by_nbformat = nbformat.read(place.file, as_version=4)
     dice = random.Random(4)
     for number in range(200):
@@ -333,7 +330,7 @@ async def test_two_hundred_edits_in_a_row_leave_the_notebook_that_nbformat_makes
         assert nbformat.read(place.file, as_version=4).cells == by_nbformat.cells
 
 
-async def test_running_gives_the_outputs_and_leaves_them_in_the_notebook(place: Place) -> None:
+async def test_run_returns_outputs_and_stores_them_in_notebook(place: Place) -> None:
     run = await place.service.run_cell("work.ipynb", "load", quiet)
     assert (run.status, run.note) == ("ok", None)
     assert run.outputs == ({"output_type": "stream", "name": "stdout", "text": "loaded 1\n"},)
@@ -342,7 +339,7 @@ async def test_running_gives_the_outputs_and_leaves_them_in_the_notebook(place: 
     assert [output["output_type"] for output in after.outputs] == ["stream"]
 
 
-async def test_a_notebook_that_cannot_be_saved_is_not_changed_and_its_cells_run(
+async def test_unsaveable_notebook_is_not_changed_but_its_cells_run(
     place: Place, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = place.file.read_bytes()
@@ -362,18 +359,18 @@ async def test_a_notebook_that_cannot_be_saved_is_not_changed_and_its_cells_run(
     assert place.file.read_bytes() == before
 
 
-async def test_an_exception_is_a_result_and_no_error(place: Place) -> None:
+async def test_exception_in_cell_is_a_result_not_an_error(place: Place) -> None:
     run = await place.service.run_cell("work.ipynb", "fail", quiet)
     assert run.status == "error"
     assert run.outputs[-1]["ename"] == "ZeroDivisionError"
 
 
 @pytest.mark.parametrize(("cell_id", "code"), [("intro", "not_code"), ("nowhere", "no_cell")])
-async def test_only_code_cells_that_exist_can_run(place: Place, cell_id: str, code: str) -> None:
+async def test_only_existing_code_cells_can_run(place: Place, cell_id: str, code: str) -> None:
     assert await code_of(place.service.run_cell("work.ipynb", cell_id, quiet)) == code
 
 
-async def test_cancelling_a_run_interrupts_it(place: Place) -> None:
+async def test_cancelling_a_run_interrupts_kernel(place: Place) -> None:
     running = asyncio.Event()
     await place.apply(EditCell("wait", "print('on', flush=True); import time; time.sleep(600)"))
     task = asyncio.ensure_future(
@@ -391,7 +388,7 @@ async def test_cancelling_a_run_interrupts_it(place: Place) -> None:
         assert (await place.service.run_cell("work.ipynb", "load", quiet)).status == "ok"  # else it would wait for ever
 
 
-async def test_a_cell_that_was_changed_while_it_waited_for_the_kernel_is_left_alone(place: Place) -> None:
+async def test_cell_changed_while_waiting_for_kernel_is_not_run(place: Place) -> None:
     go = place.file.parent / "go"
     busy = f"print('on', flush=True)\nimport os, time\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)"
     own: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -432,7 +429,7 @@ async def test_a_cell_that_was_changed_while_it_waited_for_the_kernel_is_left_al
     assert (await place.service.run_cell("work.ipynb", "load", quiet, base_hash=now)).status == "error"
 
 
-async def test_what_is_open_somewhere_reaches_the_disk_only_from_there(place: Place) -> None:
+async def test_open_notebook_reaches_disk_only_from_where_it_is_open(place: Place) -> None:
     before = place.file.read_bytes()
     await place.apply(InsertCell(code("y = 2")))
     await place.service.run_cell("work.ipynb", "load", quiet)

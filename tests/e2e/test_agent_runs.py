@@ -21,9 +21,7 @@ count.on_click(lambda button: setattr(button, "description", f"pressed by {name}
 count"""
 
 
-def test_a_cell_that_asks_and_one_with_a_widget_work_as_when_one_runs_them_oneself(
-    open_lab: Opened, stage: Stage, name: str
-) -> None:
+def test_agent_runs_input_and_widget_cells_like_a_user(open_lab: Opened, stage: Stage, name: str) -> None:
     sidebar, notebook = open_lab("name = input('Who? ')\nprint('hello', name)", COUNTER)
     notebook.wait_for_kernel()
     stage.play([run(name, "cell-1")], [run(name, "cell-2")], "Press it.")
@@ -40,7 +38,7 @@ def test_a_cell_that_asks_and_one_with_a_widget_work_as_when_one_runs_them_onese
     expect(button).to_have_text("pressed by Ada")
 
 
-def test_a_stop_interrupts_the_agents_cell_alone_and_a_kernel_that_dies_is_told_as_dead(
+def test_stop_interrupts_only_agent_cell_and_dead_kernel_is_reported(
     tabs: Tabs, lab: LabServer, stage: Stage, name: str
 ) -> None:
     long = "x = 1\nprint('on', flush=True)\nimport time; time.sleep(600)"

@@ -15,9 +15,7 @@ def open_grants(sidebar: Sidebar) -> None:
     expect(sidebar.hook("grants-panel")).to_be_visible()
 
 
-def test_always_runs_unasked_also_after_a_restart_until_it_is_revoked(
-    tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str
-) -> None:
+def test_always_applies_after_restart_until_revoked(tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str) -> None:
     mortal_lab.notebook(f"{name}.ipynb")
     sidebar, _ = tabs.open(mortal_lab, f"{name}.ipynb", name)
     made = [mortal_lab.files / f"{name}-{number}" for number in (1, 2)]
@@ -69,7 +67,7 @@ def test_always_runs_unasked_also_after_a_restart_until_it_is_revoked(
     assert not made[0].exists()
 
 
-def test_what_inserts_the_output_of_another_command_is_asked_each_time_and_says_why(
+def test_command_substitution_is_asked_each_time_with_reason(
     tabs: Tabs, lab: LabServer, stage: Stage, name: str
 ) -> None:
     lab.notebook(f"{name}.ipynb")

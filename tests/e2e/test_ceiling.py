@@ -27,9 +27,7 @@ def lab(provider: Stage, chromium: str, tmp_path: Path) -> Iterator[LabServer]:
     lab.stop()
 
 
-def test_what_the_server_does_not_allow_is_shown_locked_and_cannot_be_chosen(
-    tabs: Tabs, lab: LabServer, stage: Stage, name: str
-) -> None:
+def test_disallowed_choices_are_locked(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
     lab.notebook(f"{name}.ipynb", "1")
     for theme in ("Dark", "Light"):
         lab.set(THEME, {"theme": f"JupyterLab {theme}"})

@@ -12,7 +12,7 @@ from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.stage import Stage
 
 
-def test_a_named_cell_leads_to_its_notebook_and_is_the_same_cell_later(
+def test_cell_reference_links_to_notebook_and_stays_on_same_cell(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage, name: str
 ) -> None:
     other = lab.notebook(f"{name}_second.ipynb", "'first'", "'meant'")

@@ -39,7 +39,7 @@ def layout(card: Locator) -> list[float]:
     return [code["y"], answers["y"] - end, whole["y"] + whole["height"] - end]
 
 
-def test_a_cell_is_proposed_run_in_place_and_answered_from_its_output(
+def test_cell_is_proposed_run_in_place_and_answered_from_output(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     sidebar, notebook = open_lab(DATA)
@@ -87,9 +87,7 @@ def test_a_cell_is_proposed_run_in_place_and_answered_from_its_output(
     expect(notebook.cells).to_have_count(2)
 
 
-def test_a_cell_is_seen_in_its_card_while_it_is_written_and_nothing_moves_when_it_is_asked_about(
-    tabs: Tabs, lab: LabServer, stage: Stage
-) -> None:
+def test_draft_appears_in_card_and_layout_is_stable_at_approval(tabs: Tabs, lab: LabServer, stage: Stage) -> None:
     sidebar, notebook = tabs.open(lab, lab.notebook("fees.ipynb", DATA).name, "fees")
     notebook.wait(cells=1)
     notebook.run(0)
@@ -130,7 +128,7 @@ def test_a_cell_is_seen_in_its_card_while_it_is_written_and_nothing_moves_when_i
     expect(notebook.cells).to_have_count(2)
 
 
-def test_a_no_ends_it_and_an_invented_number_is_never_shown(
+def test_denial_ends_turn_and_invented_number_is_never_shown(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     sidebar, notebook = open_lab("print('hello')")
@@ -147,7 +145,7 @@ def test_a_no_ends_it_and_an_invented_number_is_never_shown(
     expect(notebook.cells).to_have_count(1)
 
 
-def test_without_a_notebook_one_yes_makes_it_opens_it_and_runs_the_cell(
+def test_without_notebook_one_approval_creates_opens_and_runs(
     tabs: Tabs, lab: LabServer, stage: Stage, name: str
 ) -> None:
     folder = lab.files / name
@@ -194,7 +192,7 @@ def test_without_a_notebook_one_yes_makes_it_opens_it_and_runs_the_cell(
     assert [path.name for path in folder.glob("*.ipynb")] == ["Untitled.ipynb"]
 
 
-def test_a_command_in_a_cell_stands_on_its_card_and_the_picker_switches_how_a_model_acts(
+def test_shell_command_is_shown_on_card_and_picker_switches_tool_mode(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     sidebar, notebook = open_lab(DATA)

@@ -22,7 +22,7 @@ def drag(notebook: Notebook, grip: Locator, target: Locator) -> None:
     mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=6)
 
 
-def test_files_variables_and_cells_by_at_and_by_drag_are_shown_before_and_after(
+def test_files_variables_and_cells_can_be_attached_by_at_and_drag(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage, name: str
 ) -> None:
     lab.files.joinpath("notes-on-it.txt").write_text("The year starts in April.")
@@ -93,7 +93,7 @@ def test_files_variables_and_cells_by_at_and_by_drag_are_shown_before_and_after(
     assert texts.last.inner_text() == before
 
 
-def test_fix_under_a_traceback_opens_the_closed_sidebar_and_the_answer_comes(
+def test_fix_under_traceback_opens_sidebar_and_gets_answer(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage, name: str
 ) -> None:
     sidebar, notebook = open_lab("1 / 0", "'fine'")
@@ -150,7 +150,7 @@ def test_fix_under_a_traceback_opens_the_closed_sidebar_and_the_answer_comes(
     assert "--- output:" in stage.asked[0].last_user_text
 
 
-def test_explain_under_a_stored_error_in_notebook_7(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
+def test_explain_under_stored_error_in_notebook_7(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
     path = lab.notebook(f"{name}.ipynb", "nothing")
     error = (
         '{"output_type": "error", "ename": "NameError", "evalue": "no nothing", "traceback": ["NameError: no nothing"]}'

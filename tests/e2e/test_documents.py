@@ -41,7 +41,7 @@ def insertion(path: Path, source: str) -> Call:
     return Call("notebook_insert_cell", {"path": path.name, "cellType": "code", "source": source})
 
 
-def test_closed_notebook_is_changed_on_disk_and_shows_it_when_opened(
+def test_closed_notebook_is_changed_on_disk_and_shown_when_opened(
     open_lab: Opened, lab: LabServer, stage: Stage, name: str
 ) -> None:
     closed = lab.notebook(f"{name}-closed.ipynb", "1 + 1")
@@ -60,7 +60,7 @@ def test_closed_notebook_is_changed_on_disk_and_shows_it_when_opened(
     assert source_of(notebook.source(1)) == "2 + 2"
 
 
-def test_open_notebook_is_changed_where_it_is_open_and_what_was_typed_stays(
+def test_open_notebook_is_changed_in_place_and_typed_text_stays(
     open_lab: Opened, lab: LabServer, stage: Stage, name: str
 ) -> None:
     sidebar, notebook = open_lab("'mine'")
@@ -80,7 +80,7 @@ def test_open_notebook_is_changed_where_it_is_open_and_what_was_typed_stays(
     expect(sidebar.page.locator(".jp-Dialog")).to_have_count(0)
 
 
-def test_notebook_whose_tab_is_closed_in_the_middle_of_a_turn_loses_nothing(
+def test_closing_tab_during_turn_loses_nothing(
     open_lab: Opened, tabs: Tabs, lab: LabServer, stage: Stage, name: str
 ) -> None:
     path = lab.notebook(f"{name}-other.ipynb", "'first'")
@@ -117,7 +117,7 @@ def test_notebook_whose_tab_is_closed_in_the_middle_of_a_turn_loses_nothing(
     expect(sidebar.page.locator(".jp-Dialog")).to_have_count(0)
 
 
-def test_notebook_that_is_closed_in_the_page_while_its_cell_runs_is_told_and_loses_nothing(
+def test_closing_notebook_while_cell_runs_is_reported_and_loses_nothing(
     open_lab: Opened, lab: LabServer, stage: Stage, name: str
 ) -> None:
     go = lab.files / f"{name}.go"
@@ -157,7 +157,7 @@ def test_notebook_that_is_closed_in_the_page_while_its_cell_runs_is_told_and_los
     expect(page.locator(".jp-Dialog")).to_have_count(0)
 
 
-def test_typing_in_the_cell_that_is_edited_keeps_caret_keystrokes_and_undo(
+def test_typing_in_edited_cell_keeps_caret_keystrokes_and_undo(
     open_lab: Opened, lab: LabServer, stage: Stage, name: str
 ) -> None:
     sidebar, notebook = open_lab("first = 1\nsecond = 2")
@@ -188,9 +188,7 @@ def test_typing_in_the_cell_that_is_edited_keeps_caret_keystrokes_and_undo(
 
 
 @pytest.mark.parametrize("lab", ["alone"], indirect=True)
-def test_cell_that_is_not_on_screen_runs_in_a_page_in_the_background(
-    open_lab: Opened, lab: LabServer, stage: Stage, name: str
-) -> None:
+def test_off_screen_cell_runs_in_background_page(open_lab: Opened, lab: LabServer, stage: Stage, name: str) -> None:
     sources = [f"print('cell', {number})" for number in range(150)]
     long = lab.notebook(f"{name}-long.ipynb", "print('warm')", *sources)
     sidebar, _ = open_lab("'in front'")

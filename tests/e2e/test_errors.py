@@ -12,7 +12,7 @@ from tests.e2e.stage import RIGHT_KEY, WRONG_KEY, Stage
 OpenLab = Callable[..., tuple[Sidebar, Notebook]]
 
 
-def test_wrong_key_is_said_in_place_with_a_hint_and_without_the_key(open_lab: OpenLab, stage: Stage) -> None:
+def test_wrong_key_is_shown_inline_with_hint_and_without_key(open_lab: OpenLab, stage: Stage) -> None:
     sidebar, _ = open_lab()
     sidebar.models.select_option("locked/vault")
     sidebar.ask("Let me in")
@@ -24,7 +24,7 @@ def test_wrong_key_is_said_in_place_with_a_hint_and_without_the_key(open_lab: Op
     expect(sidebar.input).to_be_enabled()
 
 
-def test_failed_answer_can_be_tried_again(open_lab: OpenLab, stage: Stage) -> None:
+def test_failed_answer_can_be_retried(open_lab: OpenLab, stage: Stage) -> None:
     sidebar, _ = open_lab()
     stage.play([HttpError(401, "Incorrect API key provided.", "invalid_api_key")], "Now it works.")
     sidebar.ask("Anybody there?")
@@ -34,7 +34,7 @@ def test_failed_answer_can_be_tried_again(open_lab: OpenLab, stage: Stage) -> No
     assert ["Anybody there?" in request.last_user_text for request in stage.asked] == [True, True]
 
 
-def test_provider_that_is_down_is_named(open_lab: OpenLab) -> None:
+def test_unreachable_provider_is_named(open_lab: OpenLab) -> None:
     sidebar, _ = open_lab()
     sidebar.models.select_option("down/silent")
     sidebar.ask("Anybody there?")
@@ -44,7 +44,7 @@ def test_provider_that_is_down_is_named(open_lab: OpenLab) -> None:
     expect(sidebar.hook("retry")).to_be_visible()
 
 
-def test_what_a_check_found_is_scrolled_into_sight(open_lab: OpenLab) -> None:
+def test_check_result_is_scrolled_into_view(open_lab: OpenLab) -> None:
     sidebar, _ = open_lab()
     sidebar.page.set_viewport_size({"width": 1000, "height": 560})  # less than the panel is high
     sidebar.models.select_option(label="Connect a model…")
@@ -54,7 +54,7 @@ def test_what_a_check_found_is_scrolled_into_sight(open_lab: OpenLab) -> None:
     expect(sidebar.hook("connect-panel").get_by_role("status")).to_be_in_viewport(ratio=1)
 
 
-def test_error_in_the_configuration_names_key_value_and_line(open_lab: OpenLab, lab: LabServer, stage: Stage) -> None:
+def test_configuration_error_names_key_value_and_line(open_lab: OpenLab, lab: LabServer, stage: Stage) -> None:
     sidebar, _ = open_lab()
     good = lab.home.joinpath("onyx.json").read_text("utf-8")
     broken = '{\n  runtime: {\n    maxTurns: "many",\n  },\n}\n'

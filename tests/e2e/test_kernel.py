@@ -13,9 +13,7 @@ from tests.e2e.stage import Stage, tool_results
 Opened = Callable[..., tuple[Sidebar, Notebook]]
 
 
-def test_a_running_kernel_is_looked_into_then_runs_scratch_code_and_restarts_in_sight(
-    open_lab: Opened, stage: Stage, name: str
-) -> None:
+def test_running_kernel_is_inspected_runs_scratch_code_and_restarts(open_lab: Opened, stage: Stage, name: str) -> None:
     sidebar, notebook = open_lab("x = 41\nprint('on', flush=True)\nimport time; time.sleep(600)")
     path = f"{name}.ipynb"
     prompt = sidebar.page.locator(".jp-InputArea-prompt").first
@@ -47,7 +45,7 @@ def test_a_running_kernel_is_looked_into_then_runs_scratch_code_and_restarts_in_
     expect(prompt).to_have_text("[ ]:")
 
 
-def test_while_the_agents_cell_waits_a_stop_leaves_ones_own_running_and_what_is_typed_is_not_run(
+def test_stop_while_agent_cell_waits_spares_user_cell_and_later_edits(
     open_lab: Opened, lab: LabServer, stage: Stage, name: str
 ) -> None:
     mine = f"import os, time\nwhile not os.path.exists('{name}.go'): time.sleep(0.05)\nprint('mine ran through')"

@@ -15,7 +15,7 @@ LONG = "a_name_without_any_place_to_break_" * 6
 THEME = "@jupyterlab/apputils-extension/themes"
 
 
-def test_keys_alone_ask_deny_and_come_back(
+def test_ask_deny_and_return_by_keyboard(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage, name: str
 ) -> None:
     sidebar, notebook = open_lab("'first'")
@@ -45,7 +45,7 @@ def test_keys_alone_ask_deny_and_come_back(
     assert not lab.files.joinpath(name).exists()
 
 
-def test_nothing_overflows_at_the_narrowest_in_the_dark(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
+def test_nothing_overflows_at_minimum_width_in_dark_theme(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
     lab.set(THEME, {"theme": "JupyterLab Dark"})
     lab.notebook(f"{name}.ipynb", "1")
     try:
@@ -78,7 +78,7 @@ def test_nothing_overflows_at_the_narrowest_in_the_dark(tabs: Tabs, lab: LabServ
     assert overflowing(sidebar) == []
 
 
-def test_first_open_shows_the_sidebar_and_later_the_choice_counts(tabs: Tabs, lab: LabServer, name: str) -> None:
+def test_sidebar_opens_first_time_and_then_remembers_choice(tabs: Tabs, lab: LabServer, name: str) -> None:
     lab.notebook(f"{name}.ipynb")
     page = tabs.new()
     page.goto(lab.url(f"lab/workspaces/{name}/tree/{name}.ipynb"))

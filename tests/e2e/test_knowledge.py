@@ -12,7 +12,7 @@ from tests.e2e.stage import Stage
 from tests.ingest.files import encrypted_pdf, pdf
 
 
-def test_a_folder_is_added_in_the_file_browser_and_found_in_a_conversation(
+def test_folder_added_in_file_browser_is_found_in_conversation(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage, name: str
 ) -> None:
     docs = lab.files / "manuals"
@@ -43,7 +43,7 @@ def test_a_folder_is_added_in_the_file_browser_and_found_in_a_conversation(
     assert '"page": 2' in result
 
 
-def test_a_file_is_uploaded_counted_cited_removed_and_brought_back(
+def test_uploaded_file_is_counted_cited_removed_and_restored(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     sidebar, notebook = open_lab("1")

@@ -125,7 +125,9 @@ def opened_and_run(lab: LabServer, tabs: Tabs) -> tuple[Sidebar, Notebook, Path]
 
 @needs_local_model
 @pytest.mark.timeout(4 * FIRST_MINUTE_MS / 1000)
-def test_what_people_ask_first_of_the_example_is_answered_rightly(offline_lab: LabServer, offline_tabs: Tabs) -> None:
+def test_typical_first_questions_about_example_are_answered_correctly(
+    offline_lab: LabServer, offline_tabs: Tabs
+) -> None:
     sidebar, notebook, path = opened_and_run(offline_lab, offline_tabs)
     cells = notebook.cells.count()
 
@@ -172,7 +174,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., LabServer]]:
         lab.stop()
 
 
-def test_without_a_model_one_line_and_buttons_say_what_to_do_and_the_message_is_kept(
+def test_without_model_message_and_buttons_guide_user_and_message_is_kept(
     start: Callable[..., LabServer], tabs: Tabs
 ) -> None:
     sidebar, _ = tabs.open(start(), "none.ipynb", "none")
@@ -196,9 +198,7 @@ def test_without_a_model_one_line_and_buttons_say_what_to_do_and_the_message_is_
     assert tabs.uncaught == []
 
 
-def test_smollm2_in_onyx_json_is_told_what_to_choose_instead_and_the_offer_stands_there(
-    start: Callable[..., LabServer], tabs: Tabs
-) -> None:
+def test_smollm2_in_configuration_shows_alternatives_and_offer(start: Callable[..., LabServer], tabs: Tabs) -> None:
     lab = start(agents={"defaults": {"model": "local/smollm2"}})
     sidebar, _ = tabs.open(lab, "none.ipynb", "none")
     expect(sidebar.hook("no-model")).to_contain_text("local/smollm2 is no longer part of Onyx")

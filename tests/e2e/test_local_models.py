@@ -49,7 +49,7 @@ def press(sidebar: Sidebar, name: str) -> None:
     row(sidebar).locator(f"[data-onyx=local-model-{name}]").click()
 
 
-def test_a_model_is_fetched_paused_found_again_resumed_and_let_go(lab: LabServer, tabs: Tabs) -> None:
+def test_model_is_downloaded_paused_resumed_and_removed(lab: LabServer, tabs: Tabs) -> None:
     lab.notebook("models.ipynb")
     part = part_of(lab.home / "models", MODEL)
     sidebar, _ = tabs.open(lab, "models.ipynb", "models")

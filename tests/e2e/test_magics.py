@@ -57,7 +57,7 @@ def hook(within: Locator, name: str) -> Locator:
     return within.locator(f"[data-onyx={name}]")
 
 
-def test_an_approval_is_answered_in_the_cell_that_asked_and_the_card_folds(
+def test_approval_is_answered_in_asking_cell_and_card_collapses(
     open_lab: OpenLab, lab: LabServer, stage: Stage, name: str
 ) -> None:
     stage.play(
@@ -108,7 +108,7 @@ def test_an_approval_is_answered_in_the_cell_that_asked_and_the_card_folds(
     assert len(stage.asked) == 5
 
 
-def test_a_question_is_answered_in_the_cell_and_a_saved_card_offers_nothing(
+def test_question_is_answered_in_cell_and_saved_card_has_no_buttons(
     open_lab: OpenLab, tabs: Tabs, lab: LabServer, stage: Stage, name: str
 ) -> None:
     asking = Call("ask_user", {"question": "Which month?", "choices": ["March", "April"]})
@@ -141,7 +141,7 @@ def test_a_question_is_answered_in_the_cell_and_a_saved_card_offers_nothing(
     assert not lab.files.joinpath(f"{name}.txt").exists()
 
 
-def test_a_skill_runs_from_a_cell_after_a_yes_and_from_a_form(
+def test_skill_runs_from_cell_after_approval_and_from_form(
     open_lab: OpenLab, lab: LabServer, stage: Stage, name: str
 ) -> None:
     parameters = code_cell("who: str = 'you'\ntimes: int = 1  # how often", "parameters")
@@ -181,7 +181,7 @@ def test_a_skill_runs_from_a_cell_after_a_yes_and_from_a_form(
     assert stage.asked == []
 
 
-def test_the_card_of_a_cell_that_waits_no_more_is_closed_and_touches_nothing(
+def test_card_of_interrupted_cell_is_closed_and_inert(
     open_lab: OpenLab, tabs: Tabs, lab: LabServer, stage: Stage, name: str
 ) -> None:
     write_notebook(lab.home / "skills" / "greet-nobody.ipynb", code_cell("print('Hello?')"))
@@ -227,7 +227,7 @@ def interrupt(page: Page) -> None:
     ).first.click()
 
 
-def test_the_cards_are_answered_in_notebook_7_too(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
+def test_cards_are_answered_in_notebook_7(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
     write_notebook(lab.home / "skills" / "greet-seven.ipynb", code_cell("print('Hello', 3 + 4)"))
     lab.notebook(f"{name}.ipynb", LOAD, "%onyx Make a file", "%onyx skill greet-seven")
     stage.play([Call("exec", {"command": f"touch {name}.txt"})], "Not made.")

@@ -38,7 +38,7 @@ HOSTILE = """Before <script>window.onyxWasHere = 'script'</script> between
 """
 
 
-def test_code_formulas_tables_and_diagrams_are_drawn(
+def test_code_formulas_tables_and_diagrams_are_rendered(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], context: BrowserContext, stage: Stage
 ) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -63,9 +63,7 @@ def test_code_formulas_tables_and_diagrams_are_drawn(
     expect(sidebar.answers).to_contain_text("The end.")
 
 
-def test_hostile_answer_runs_nothing_and_loads_nothing(
-    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
-) -> None:
+def test_hostile_answer_runs_and_loads_nothing(open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage) -> None:
     sidebar, _ = open_lab()
     loaded: list[str] = []
     sidebar.page.on("request", lambda request: loaded.append(request.url))

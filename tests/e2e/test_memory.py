@@ -13,7 +13,7 @@ from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.stage import Stage
 
 
-def test_what_is_told_in_one_session_is_found_in_the_next_with_its_line(
+def test_memory_from_one_session_is_found_in_next_with_line(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage
 ) -> None:
     memory = lab.home / "workspace" / "MEMORY.md"
@@ -36,7 +36,7 @@ def test_what_is_told_in_one_session_is_found_in_the_next_with_its_line(
     expect(card).to_contain_text(re.compile(rf"MEMORY\.md:(\d+–)?{line}(?!\d)"))
 
 
-def test_a_fact_that_was_remembered_is_cited_in_the_next_session_and_stands_there_as_a_sentence(
+def test_remembered_fact_is_cited_in_next_session_as_sentence(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     fact = "The seed bank closes on 14 May"

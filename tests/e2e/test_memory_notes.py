@@ -39,7 +39,7 @@ def answer(request: Received) -> Reply:
     return json.dumps({"operations": WISHES, "history": ""})
 
 
-def test_what_was_said_is_remembered_shown_and_undone(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
+def test_statement_is_remembered_shown_and_undone(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
     sidebar, _ = tabs.open(lab, lab.notebook(f"{name}.ipynb").name, name)
     stage.play(answer, answer)
     sidebar.ask(SAID)

@@ -16,7 +16,7 @@ BEFORE = "# 2026-03-14\n\n## 09:12\n\n- The heron survey counts nests by drone.\
 AFTER = BEFORE.replace("40,000 crowns", "55,000 crowns, raised by the council")
 
 
-def test_memory_is_found_compared_and_brought_back(
+def test_memory_is_searched_compared_and_restored(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage
 ) -> None:
     file = lab.home / "workspace" / PATH

@@ -19,7 +19,7 @@ def plan(*statuses: str) -> Call:
     return Call("plan_update", {"steps": steps})
 
 
-def test_auto_works_unasked_on_the_notebook_with_its_plan_in_view_and_ask_only_looks(
+def test_auto_works_without_approval_showing_plan_and_ask_only_reads(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage, name: str
 ) -> None:
     sidebar, notebook = open_lab("1")

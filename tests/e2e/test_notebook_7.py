@@ -13,7 +13,7 @@ from tests.e2e.skills_panel import SkillsPanel, choose
 from tests.e2e.stage import Stage
 
 
-def test_question_is_answered_and_a_cell_inserted(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
+def test_question_is_answered_and_cell_inserted(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
     lab.notebook(f"{name}.ipynb", "'here before'")
     page = tabs.new()
     page.goto(lab.url(f"notebooks/{name}.ipynb"))
@@ -42,7 +42,7 @@ def test_question_is_answered_and_a_cell_inserted(tabs: Tabs, lab: LabServer, st
     expect(page.locator(".Toastify__toast")).to_contain_text(f"{name}.ipynb has no cell 9.")
 
 
-def test_panels_stand_beside_the_notebook_and_come_again(tabs: Tabs, lab: LabServer, name: str) -> None:
+def test_panels_open_beside_notebook_and_are_restored(tabs: Tabs, lab: LabServer, name: str) -> None:
     """The main area is the notebook's alone there."""
     lab.notebook(f"{name}.ipynb", "rows = 3  # how many")
     page = tabs.new()

@@ -17,9 +17,7 @@ PLOT = 'penguins.boxplot(column="body_mass_g", by="species");'
 REMARK = "Gentoos are the heaviest by far."
 
 
-def test_a_plot_of_a_frame_in_memory_comes_is_seen_and_goes_again(
-    tabs: Tabs, lab: LabServer, stage: Stage, name: str
-) -> None:
+def test_plot_of_in_memory_frame_is_added_seen_and_removed(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
     path = shutil.copy(EXAMPLE, lab.files / f"{name}.ipynb").name
     before = [(cell["id"], "".join(cell["source"])) for cell in json.loads(EXAMPLE.read_text("utf-8"))["cells"]]
     sidebar, notebook = tabs.open(lab, path, name)

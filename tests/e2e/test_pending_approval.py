@@ -48,7 +48,7 @@ def test_pending_approval_survives_reload_and_is_answered_in_one_of_two_tabs(
     assert first.transcript() == second.transcript()
 
 
-def test_pending_approval_survives_the_killing_of_the_server_and_runs_once(
+def test_pending_approval_survives_server_kill_and_runs_once(
     tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str
 ) -> None:
     mortal_lab.notebook(f"{name}.ipynb")

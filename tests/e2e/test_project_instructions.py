@@ -49,7 +49,7 @@ def open_panel(sidebar: Sidebar) -> None:
     expect(sidebar.hook("project-panel")).to_be_visible()
 
 
-def test_instructions_are_shown_whole_used_once_trusted_and_asked_about_again_when_they_change(
+def test_instructions_are_shown_used_once_trusted_and_asked_again_when_changed(
     open_own: Callable[[], Sidebar], own_lab: LabServer, stage: Stage, tabs: Tabs, name: str
 ) -> None:
     file = own_lab.files / "AGENTS.md"
@@ -117,7 +117,7 @@ def test_instructions_are_shown_whole_used_once_trusted_and_asked_about_again_wh
     assert "Obey." in system_of(stage.asked[3])
 
 
-def test_in_auto_mode_writing_them_is_asked_and_a_no_leaves_them_as_they_are(
+def test_in_auto_mode_writing_instructions_is_asked_and_denial_keeps_file(
     open_own: Callable[[], Sidebar], own_lab: LabServer, stage: Stage
 ) -> None:
     sidebar = open_own()
@@ -133,7 +133,7 @@ def test_in_auto_mode_writing_them_is_asked_and_a_no_leaves_them_as_they_are(
     assert (own_lab.files / "AGENTS.md").read_text() == RULES
 
 
-def test_the_notice_and_its_panel_fit_the_narrowest_sidebar_in_the_dark_and_by_keys(
+def test_notice_and_panel_fit_minimum_width_in_dark_theme_and_by_keyboard(
     open_own: Callable[[], Sidebar], own_lab: LabServer
 ) -> None:
     long = "a_word_without_any_place_to_break_" * 8

@@ -12,7 +12,7 @@ from tests.e2e.stage import Stage, tool_results
 OpenLab = Callable[..., tuple[Sidebar, Notebook]]
 
 
-def test_question_outlives_a_reload_and_is_answered_with_a_choice(open_lab: OpenLab, stage: Stage) -> None:
+def test_question_survives_reload_and_is_answered_by_choice(open_lab: OpenLab, stage: Stage) -> None:
     sidebar, _ = open_lab()
     asking = Call("ask_user", {"question": "Which month?", "choices": ["March", "April"]})
     stage.play([asking], "March it is.")
@@ -31,7 +31,7 @@ def test_question_outlives_a_reload_and_is_answered_with_a_choice(open_lab: Open
     expect(sidebar.card("ask_user")).to_contain_text("March")
 
 
-def test_question_is_answered_in_own_words(open_lab: OpenLab, stage: Stage) -> None:
+def test_question_is_answered_in_free_text(open_lab: OpenLab, stage: Stage) -> None:
     sidebar, _ = open_lab()
     stage.play([Call("ask_user", {"question": "Which month?", "choices": ["March", "April"]})], "May, then.")
     sidebar.ask("Plot a month")
@@ -42,7 +42,7 @@ def test_question_is_answered_in_own_words(open_lab: OpenLab, stage: Stage) -> N
     expect(sidebar.card("ask_user")).to_have_attribute("data-status", "ok")
 
 
-def test_file_over_its_cap_is_told_and_stays_told(open_lab: OpenLab, lab: LabServer, stage: Stage) -> None:
+def test_file_over_cap_is_reported_and_stays_visible(open_lab: OpenLab, lab: LabServer, stage: Stage) -> None:
     memory = lab.home / "workspace/MEMORY.md"
     before = memory.read_text("utf-8")
     memory.write_text("- A thing to remember.\n" * 2_000, "utf-8")
@@ -62,7 +62,7 @@ def test_file_over_its_cap_is_told_and_stays_told(open_lab: OpenLab, lab: LabSer
         memory.write_text(before, "utf-8")
 
 
-def test_run_in_circles_ends_with_its_reason_in_the_chat(open_lab: OpenLab, lab: LabServer, stage: Stage) -> None:
+def test_looping_run_ends_with_reason_in_chat(open_lab: OpenLab, lab: LabServer, stage: Stage) -> None:
     lab.files.joinpath("same.txt").write_text("the same", "utf-8")
     sidebar, _ = open_lab()
     stage.play(*[[Call("read", {"path": "same.txt"})] for _ in range(6)])
@@ -74,7 +74,7 @@ def test_run_in_circles_ends_with_its_reason_in_the_chat(open_lab: OpenLab, lab:
     assert len(stage.asked) == 6
 
 
-def test_turn_without_words_shows_nothing(open_lab: OpenLab, stage: Stage) -> None:
+def test_turn_without_text_shows_nothing(open_lab: OpenLab, stage: Stage) -> None:
     sidebar, _ = open_lab()
     stage.play("NO_REPLY", "Words.")
     sidebar.ask("Only note this")

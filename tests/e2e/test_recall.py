@@ -38,7 +38,7 @@ def recalled(sidebar: Sidebar, stage: Stage, number: int) -> Locator:
     return lines.last
 
 
-def test_a_note_that_answers_goes_along_and_again_once_it_was_corrected(
+def test_relevant_note_is_attached_and_again_after_correction(
     tabs: Tabs, lab: LabServer, stage: Stage, name: str
 ) -> None:
     memory = lab.home / "workspace" / "MEMORY.md"

@@ -8,9 +8,7 @@ from tests.e2e.lab_server import LabServer
 from tests.e2e.stage import Stage, tool_results
 
 
-def test_message_typed_offline_waits_and_goes_out_once(
-    tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str
-) -> None:
+def test_offline_message_waits_and_is_sent_once(tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str) -> None:
     mortal_lab.notebook(f"{name}.ipynb", "'open'")
     sidebar, notebook = tabs.open(mortal_lab, f"{name}.ipynb", name)
     notebook.wait(cells=1)
@@ -46,7 +44,7 @@ def test_message_typed_offline_waits_and_goes_out_once(
     assert len(stage.asked) == 2
 
 
-def test_what_waits_for_a_yes_runs_in_a_new_kernel_after_the_server_was_killed(
+def test_pending_cell_runs_in_new_kernel_after_server_kill(
     tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str
 ) -> None:
     mortal_lab.notebook(f"{name}.ipynb", "print(20 + 1)")

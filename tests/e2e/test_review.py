@@ -45,9 +45,7 @@ def selected(notebook: Notebook) -> Locator:
     return notebook.panel.locator(".jp-Notebook-cell.jp-mod-active")
 
 
-def test_marks_are_reviewed_and_the_turn_undone_over_a_reload_and_a_restart(
-    tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str
-) -> None:
+def test_marks_and_undo_survive_reload_and_restart(tabs: Tabs, mortal_lab: LabServer, stage: Stage, name: str) -> None:
     path = mortal_lab.notebook(f"{name}.ipynb", "import math", LOOP, "print('the end')").name
     sidebar, notebook = tabs.open(mortal_lab, path, name)
     notebook.wait(cells=3)
@@ -148,7 +146,7 @@ def test_marks_are_reviewed_and_the_turn_undone_over_a_reload_and_a_restart(
     assert f"undid your changes to {path} (cells cell-2, cell-3)" in stage.asked[2].last_user_text
 
 
-def test_what_a_person_typed_since_survives_by_keyboard_and_in_a_closed_notebook(
+def test_later_user_edits_survive_undo_by_keyboard_and_in_closed_notebook(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage, name: str
 ) -> None:
     closed = lab.notebook(f"{name}-closed.ipynb", "1 + 1")
@@ -205,7 +203,7 @@ def test_what_a_person_typed_since_survives_by_keyboard_and_in_a_closed_notebook
 
 
 @pytest.mark.parametrize("many", [60])
-def test_review_goes_to_the_first_change_in_a_long_notebook_of_notebook_7(
+def test_review_scrolls_to_first_change_in_long_notebook_in_notebook_7(
     tabs: Tabs, lab: LabServer, stage: Stage, name: str, many: int
 ) -> None:
     path = lab.notebook(f"{name}.ipynb", *(f"x{n} = {n}" for n in range(many))).name
@@ -227,7 +225,7 @@ def test_review_goes_to_the_first_change_in_a_long_notebook_of_notebook_7(
     expect(notebook.panel.get_by_text(f"x{many - 1} = {many - 1}")).to_be_visible()
 
 
-def test_removed_and_moved_cells_and_a_new_notebook_where_two_work_together(
+def test_removed_moved_cells_and_new_notebook_with_two_collaborators(
     tabs: Tabs, together_lab: LabServer, stage: Stage, name: str
 ) -> None:
     lab, made = together_lab, f"{name}-made.ipynb"
@@ -287,9 +285,7 @@ def test_removed_and_moved_cells_and_a_new_notebook_where_two_work_together(
     wait_for_sources(other, "c = 3", "a = 1", "b = 2")
 
 
-def test_a_cell_that_a_person_runs_keeps_its_place_and_what_it_puts_out(
-    tabs: Tabs, lab: LabServer, stage: Stage, name: str
-) -> None:
+def test_cell_run_by_user_keeps_place_and_outputs(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
     gate = lab.files / f"{name}.open"
     wait = f"import pathlib, time\nwhile not pathlib.Path({gate.name!r}).exists():\n    time.sleep(0.05)"
     path = lab.notebook(f"{name}.ipynb", f"print('on', flush=True)\n{wait}\nprint('and on')", "'other'").name

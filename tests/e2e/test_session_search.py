@@ -25,7 +25,7 @@ def search_until_found(sidebar: Sidebar, words: str) -> Locator:
     return match
 
 
-def test_what_was_said_is_found_in_the_list_and_opens_at_its_turn(
+def test_statement_is_found_in_session_list_and_opens_at_its_turn(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     sidebar, _ = open_lab()

@@ -24,9 +24,7 @@ def search(page: Page, palette: Locator, words: str) -> None:
     expect(palette.locator("input")).to_have_value(words)
 
 
-def test_chosen_model_answers_the_next_question(
-    open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
-) -> None:
+def test_chosen_model_answers_next_question(open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage) -> None:
     sidebar, _ = open_lab()
     stage.play("One.", "Two.")
     expect(sidebar.models).to_have_value("scripted/writer")
@@ -41,7 +39,7 @@ def test_chosen_model_answers_the_next_question(
     assert [request.body["model"] for request in stage.asked] == ["writer", "thinker"]
 
 
-def test_new_session_search_and_the_way_back(open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage) -> None:
+def test_new_session_search_and_return(open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage) -> None:
     sidebar, _ = open_lab()
     stage.play("About whales.", "About violins.")
     sidebar.ask("What do whales eat?")
@@ -69,7 +67,7 @@ def test_new_session_search_and_the_way_back(open_lab: Callable[..., tuple[Sideb
     expect(sidebar.hook("session-title")).to_contain_text("whales")
 
 
-def test_a_question_goes_on_in_a_new_session_where_the_old_one_is_gone(
+def test_question_continues_in_new_session_if_old_one_is_deleted(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage, lab: LabServer
 ) -> None:
     sidebar, _ = open_lab()
@@ -89,7 +87,7 @@ def test_a_question_goes_on_in_a_new_session_where_the_old_one_is_gone(
     expect(problem).to_have_count(0)
 
 
-def test_the_palette_says_whose_commands_these_are(open_lab: Callable[..., tuple[Sidebar, Notebook]]) -> None:
+def test_palette_labels_our_commands(open_lab: Callable[..., tuple[Sidebar, Notebook]]) -> None:
     sidebar, notebook = open_lab("6 * 7")
     page = sidebar.page
     notebook.wait_for_kernel()
@@ -111,7 +109,7 @@ def test_the_palette_says_whose_commands_these_are(open_lab: Callable[..., tuple
     expect(entries.filter(visible=True)).to_have_text(["Explain", "Improve", "Add to chat"])
 
 
-def test_the_launcher_begins_a_conversation_in_the_closed_sidebar(
+def test_launcher_starts_conversation_in_closed_sidebar(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     sidebar, _ = open_lab()

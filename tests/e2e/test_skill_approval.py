@@ -23,7 +23,7 @@ def skills(lab: LabServer) -> Iterator[Path]:
     shutil.rmtree(folder.parent)
 
 
-def test_a_new_skill_is_shown_and_trusted_by_a_yes_and_a_changed_one_shows_what_changed(
+def test_new_skill_is_shown_and_trusted_and_changed_skill_shows_diff(
     tabs: Tabs, lab: LabServer, stage: Stage, skills: Path, name: str
 ) -> None:
     path = write_notebook(

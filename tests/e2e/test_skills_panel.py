@@ -14,7 +14,7 @@ from tests.e2e.skills_panel import RUN_MS, SkillsPanel, choose
 PENGUINS = Path(palmerpenguins.__file__).parent / "data" / "penguins.csv"
 
 
-def test_a_packaged_skill_runs_with_other_values_and_leaves_a_copy(
+def test_packaged_skill_runs_with_other_values_and_keeps_copy(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer
 ) -> None:
     shutil.copy(PENGUINS, lab.files / "penguins.csv")
@@ -67,7 +67,7 @@ def test_a_packaged_skill_runs_with_other_values_and_leaves_a_copy(
     assert len(set((lab.home / "runs").rglob("*.ipynb")) - earlier) == 2
 
 
-def test_the_notebook_in_front_becomes_a_skill_that_runs_and_is_trusted_again_when_changed(
+def test_current_notebook_becomes_skill_runs_and_is_trusted_again_when_changed(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer
 ) -> None:
     sidebar, notebook = open_lab("rows = 3  # how many", "print('rows:', rows * 2)")

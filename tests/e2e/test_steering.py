@@ -17,7 +17,7 @@ def waits_for(path: str) -> str:
     return f"until [ -e {path} ]; do sleep 0.05; done; echo found"
 
 
-def test_message_during_a_command_joins_after_it_in_both_tabs_and_skips_the_rest(
+def test_message_during_command_joins_after_it_in_both_tabs_and_skips_rest(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], tabs: Tabs, lab: LabServer, stage: Stage, name: str
 ) -> None:
     sidebar, _ = open_lab()
@@ -64,7 +64,7 @@ def test_message_during_a_command_joins_after_it_in_both_tabs_and_skips_the_rest
     assert sidebar.transcript() == before
 
 
-def test_message_for_after_the_answer_waits_for_its_end(
+def test_follow_up_message_waits_for_end_of_answer(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     sidebar, _ = open_lab()
@@ -84,7 +84,7 @@ def test_message_for_after_the_answer_waits_for_its_end(
     assert len(stage.asked) == 3
 
 
-def test_stop_leaves_the_message_that_had_not_joined_to_the_next_one(
+def test_message_not_yet_joined_at_stop_goes_to_next_run(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage, name: str
 ) -> None:
     sidebar, _ = open_lab()

@@ -26,9 +26,7 @@ def text(sidebar: Sidebar) -> Locator:
     return sidebar.hook("thought-text")
 
 
-def test_thoughts_are_seen_while_they_come_fold_with_their_time_and_outlive_a_reload(
-    open_lab: OpenLab, stage: Stage
-) -> None:
+def test_thoughts_stream_collapse_with_duration_and_survive_reload(open_lab: OpenLab, stage: Stage) -> None:
     held = Hold()
     sidebar, _ = open_lab()
     stage.play([Think(THOUGHT, 5), held, Say(ANSWER, 3)], "Again.")
@@ -55,7 +53,7 @@ def test_thoughts_are_seen_while_they_come_fold_with_their_time_and_outlive_a_re
     assert "I add" not in json.dumps(stage.asked[1].body)
 
 
-def test_the_line_is_opened_and_closed_with_the_keyboard(open_lab: OpenLab, stage: Stage) -> None:
+def test_thoughts_line_is_toggled_by_keyboard(open_lab: OpenLab, stage: Stage) -> None:
     sidebar, _ = open_lab()
     stage.play([Think(THOUGHT), ANSWER])
     sidebar.ask("2 + 2?")
@@ -67,9 +65,7 @@ def test_the_line_is_opened_and_closed_with_the_keyboard(open_lab: OpenLab, stag
 
 
 @pytest.mark.parametrize("head", ["<think>\n", ""], ids=["tags", "half a tag"])
-def test_thoughts_in_the_text_end_up_in_the_fold_and_not_in_the_answer(
-    open_lab: OpenLab, stage: Stage, head: str
-) -> None:
+def test_inline_thoughts_are_collapsed_and_not_in_answer(open_lab: OpenLab, stage: Stage, head: str) -> None:
     sidebar, _ = open_lab()
     stage.play([Say(f"{head}{THOUGHT}\n</think>\n\n{ANSWER}", 3)])
     sidebar.ask("2 + 2?")
@@ -80,7 +76,7 @@ def test_thoughts_in_the_text_end_up_in_the_fold_and_not_in_the_answer(
     expect(text(sidebar)).to_have_text(THOUGHT, use_inner_text=True)
 
 
-def test_a_stop_in_the_middle_of_a_thought_keeps_it_and_ends_the_provider(open_lab: OpenLab, stage: Stage) -> None:
+def test_stop_during_thought_keeps_it_and_ends_provider_request(open_lab: OpenLab, stage: Stage) -> None:
     sidebar, _ = open_lab()
     stage.play([Think(THOUGHT), Hang()], ANSWER)
     sidebar.ask("2 + 2?")
@@ -96,9 +92,7 @@ def test_a_stop_in_the_middle_of_a_thought_keeps_it_and_ends_the_provider(open_l
     expect(sidebar.answers).to_have_text([ANSWER])
 
 
-def test_each_step_has_its_thought_and_a_long_one_stays_within_the_sidebar(
-    open_lab: OpenLab, lab: LabServer, stage: Stage
-) -> None:
+def test_each_step_has_its_thought_and_long_ones_fit_sidebar(open_lab: OpenLab, lab: LabServer, stage: Stage) -> None:
     lab.files.joinpath("a.txt").write_text("an apple", "utf-8")
     sidebar, _ = open_lab()
     stage.play(
@@ -112,7 +106,7 @@ def test_each_step_has_its_thought_and_a_long_one_stays_within_the_sidebar(
     assert overflowing(sidebar) == []
 
 
-def test_a_cell_that_asked_shows_thoughts_while_it_waits_and_keeps_none(
+def test_asking_cell_shows_thoughts_while_waiting_and_stores_none(
     open_lab: OpenLab, lab: LabServer, stage: Stage, name: str
 ) -> None:
     held = Hold()

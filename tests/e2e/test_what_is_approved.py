@@ -23,9 +23,7 @@ DECEIVING = [
 ]
 
 
-def test_code_between_the_lines_of_a_key_stands_in_the_card_and_runs_once(
-    tabs: Tabs, lab: LabServer, stage: Stage, name: str
-) -> None:
+def test_code_inside_a_key_is_shown_in_card_and_runs_once(tabs: Tabs, lab: LabServer, stage: Stage, name: str) -> None:
     hidden = f"open('{name}.txt', 'a').write('ran')"
     source = (
         f"api_key = '{MIXED}'\nkey = '''-----BEGIN PRIVATE KEY-----'''\n{hidden}\nend = '''-----END PRIVATE KEY-----'''"
@@ -57,7 +55,7 @@ def test_code_between_the_lines_of_a_key_stands_in_the_card_and_runs_once(
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_what_nobody_would_see_stands_as_a_mark(
+def test_invisible_characters_are_shown_as_marks(
     tabs: Tabs, lab: LabServer, stage: Stage, name: str, theme: str
 ) -> None:
     lines = "\n".join(f"line_{number} = {number}" for number in range(12))

@@ -12,7 +12,7 @@ from tests.e2e.stage import Stage
 NOTE = "onyx:notes/plan.md"
 
 
-def test_the_agents_files_are_seen_opened_edited_and_run(
+def test_agent_files_are_listed_opened_edited_and_run(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], lab: LabServer, stage: Stage, name: str
 ) -> None:
     sidebar, notebook = open_lab("1")

@@ -46,14 +46,14 @@ async def execute(context: ToolContext, command: str, **more: Any) -> ToolResult
     return await tool.call(checked, context)
 
 
-async def test_what_fits_stays_as_it_is_and_makes_no_file(make_context: Make) -> None:
+async def test_short_result_is_unchanged_and_creates_no_file(make_context: Make) -> None:
     context = make_context()
     result = ToolResult("x" * 2_000)
     assert await files(context).fit("c1", result) is result
     assert list(context.workspace.iterdir()) == []
 
 
-async def test_what_is_too_long_keeps_head_and_tail_and_the_whole_can_be_read(make_context: Make) -> None:
+async def test_long_result_keeps_head_and_tail_and_full_text_is_readable(make_context: Make) -> None:
     context = make_context(max_result_chars=2_000)
     text = "\n".join(f"line {number}" for number in range(1, 2_001))
     fitted = await files(context).fit("c1", ToolResult(text, ok=False, exit_code=3))
@@ -71,9 +71,7 @@ async def test_what_is_too_long_keeps_head_and_tail_and_the_whole_can_be_read(ma
 
 
 @pytest.mark.parametrize("call_id", ["../../../x", "a/b", "", "é" * 300, "\ud800", "call with spaces"])
-async def test_whatever_a_provider_calls_its_calls_the_file_lies_where_it_should(
-    make_context: Make, call_id: str
-) -> None:
+async def test_any_call_id_maps_to_a_file_inside_the_folder(make_context: Make, call_id: str) -> None:
     context = make_context()
     fitted = await files(context).fit(call_id, ToolResult("x" * 3_000))
     assert fitted.kept_in is not None
@@ -81,7 +79,7 @@ async def test_whatever_a_provider_calls_its_calls_the_file_lies_where_it_should
     assert context.paths.resolve(fitted.kept_in) == file
 
 
-async def test_where_it_cannot_be_kept_the_model_is_told_and_the_call_is_done(make_context: Make) -> None:
+async def test_unsaveable_result_is_reported_and_call_succeeds(make_context: Make) -> None:
     context = make_context()
     (context.workspace / "results").write_text("in the way")
     fitted = await files(context).fit("c1", ToolResult("x" * 3_000))
@@ -90,7 +88,7 @@ async def test_where_it_cannot_be_kept_the_model_is_told_and_the_call_is_done(ma
     assert len(fitted.output) <= 2_000
 
 
-async def test_old_results_go_and_so_do_the_oldest_of_too_many(
+async def test_old_and_excess_results_are_deleted(
     make_context: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     context, clock = make_context(), FakeClock()
@@ -112,7 +110,7 @@ async def test_old_results_go_and_so_do_the_oldest_of_too_many(
     assert (elsewhere / "old.txt").read_text() == "mine"
 
 
-async def test_a_link_in_place_of_the_folder_leads_nothing_out(make_context: Make, tmp_path: Path) -> None:
+async def test_link_in_place_of_folder_is_not_followed(make_context: Make, tmp_path: Path) -> None:
     context = make_context()
     (tmp_path / "elsewhere").mkdir()
     (context.workspace / "results").symlink_to(tmp_path / "elsewhere")
@@ -120,7 +118,7 @@ async def test_a_link_in_place_of_the_folder_leads_nothing_out(make_context: Mak
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-async def test_a_commands_whole_output_is_kept_while_less_of_it_stays_in_memory(make_context: Make) -> None:
+async def test_full_command_output_is_saved_while_memory_holds_less(make_context: Make) -> None:
     plain = make_context()
     kept = files(plain)
     context = make_context(processes=RunProcesses(results=kept), max_output_bytes=5_000, max_result_chars=2_000)
@@ -133,14 +131,14 @@ async def test_a_commands_whole_output_is_kept_while_less_of_it_stays_in_memory(
     assert await read_all(context, "onyx:results/01SESSION/c.txt") == "\n".join(map(str, range(1, 20_001)))
 
 
-async def test_a_short_output_makes_no_file(make_context: Make) -> None:
+async def test_short_output_creates_no_file(make_context: Make) -> None:
     plain = make_context()
     context = make_context(processes=RunProcesses(results=files(plain)))
     assert (await execute(context, "echo hi")).kept_in is None
     assert list(context.workspace.iterdir()) == []
 
 
-async def test_no_secret_gets_into_the_file_however_the_output_is_cut(make_context: Make) -> None:
+async def test_file_contains_no_secret_however_output_is_chunked(make_context: Make) -> None:
     context = make_context()
     kept = files(context)
 
@@ -159,7 +157,7 @@ async def test_no_secret_gets_into_the_file_however_the_output_is_cut(make_conte
     assert written == redact(text)
 
 
-async def test_the_file_has_an_end(make_context: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_file_size_is_limited(make_context: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output_file, "MAX_BYTES", 50_000)
     context = make_context()
     writer = OutputFile(lambda: files(context).create("c1"), str, begin_bytes=10)
@@ -170,7 +168,7 @@ async def test_the_file_has_an_end(make_context: Make, monkeypatch: pytest.Monke
     assert not writer.is_whole
 
 
-async def test_a_disk_that_refuses_does_not_end_the_command(make_context: Make, tmp_path: Path) -> None:
+async def test_full_disk_does_not_end_command(make_context: Make, tmp_path: Path) -> None:
     plain = make_context()
     (plain.workspace / "results").write_text("in the way")
     context = make_context(processes=RunProcesses(results=files(plain)), max_result_chars=2_000)
@@ -180,7 +178,7 @@ async def test_a_disk_that_refuses_does_not_end_the_command(make_context: Make, 
     assert result.output.endswith("5000\nexit code 0")
 
 
-def test_a_guard_knows_its_own_workspace(tmp_path: Path) -> None:
+def test_guard_knows_its_own_workspace(tmp_path: Path) -> None:
     guard = PathGuard(tmp_path, tmp_path / "workspace")
     assert guard.shown(tmp_path / "workspace" / "results") == "onyx:results"
     assert guard.shown(tmp_path / "a") == "a"

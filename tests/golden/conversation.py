@@ -1,4 +1,4 @@
-"""A conversation through most of the socket: what a person asks, allows, denies, answers, stops and lets wait."""
+"""A conversation that uses most of the socket: questions, approvals, denials, answers, stops, queued messages."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The socket says of a conversation what it said before, to the letter."""
+"""The frames of a conversation match the recording exactly."""
 
 import shutil
 from pathlib import Path
@@ -11,7 +11,7 @@ HOME = Path(__file__).parent / "home"
 NOT_KEPT = ("index", "logs", "cache", "models", "*.lock", "onyx.json")
 
 
-async def test_a_conversation_comes_over_the_socket_as_ever(connect, replies, onyx_home, jp_root_dir):
+async def test_conversation_frames_match_recording(connect, replies, onyx_home, jp_root_dir):
     prepare(jp_root_dir, onyx_home)
     replies.next = list(REPLIES)
     wire = Wire(await connect())

@@ -1,4 +1,4 @@
-"""A home that an earlier version left behind, in the middle of its work, is read as it was meant, and goes on."""
+"""A home left by an earlier version in the middle of its work is read correctly and continued."""
 
 import re
 import shutil
@@ -28,9 +28,7 @@ def stored(onyx_home, jp_root_dir, tmp_path):
 
 
 @pytest.mark.usefixtures("stored")
-async def test_what_an_earlier_version_kept_is_read_as_it_was_and_what_it_was_at_goes_on(
-    connect, replies, onyx_home, jp_root_dir
-):
+async def test_home_of_earlier_version_is_read_and_its_work_continues(connect, replies, onyx_home, jp_root_dir):
     replies.next = ["It was done.", "And this as well."]
     client = await connect()
     wire = Wire(client)

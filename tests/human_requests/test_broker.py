@@ -11,9 +11,9 @@ import pytest
 from onyx_jupyter.clock import IdSource
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound, StorageError
 from onyx_jupyter.events import ApprovalRequested
+from onyx_jupyter.human_requests.approval_policy import Ceiling, Policy, PolicyDecision, no_ceiling
 from onyx_jupyter.human_requests.broker import ApprovalBroker, Reach, Resolution
 from onyx_jupyter.human_requests.grants import GrantStore
-from onyx_jupyter.human_requests.policy import Ceiling, Policy, PolicyDecision, no_ceiling
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import ApprovalAnswer, ExactScope, ToolPreview
 from onyx_jupyter.testing.fake_clock import FakeClock
@@ -110,7 +110,7 @@ class Desk:
         self.changes += 1
 
 
-async def test_a_question_waits_and_shows_exactly_what_would_run(tmp_path):
+async def test_request_waits_and_shows_exactly_what_would_run(tmp_path):
     desk = Desk(tmp_path, timeout_s=60)
     asking = desk.ask()
     request = await desk.asked()
@@ -129,7 +129,7 @@ async def test_a_question_waits_and_shows_exactly_what_would_run(tmp_path):
     assert desk.broker.pending() == []
 
 
-async def test_allowed_once_is_asked_again_the_next_time(tmp_path):
+async def test_allowed_once_is_asked_again(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask()
     await desk.broker.approve((await desk.asked()).approval_id, "ada", "once")
@@ -140,7 +140,7 @@ async def test_allowed_once_is_asked_again_the_next_time(tmp_path):
     again.cancel()
 
 
-async def test_allowed_for_the_session_is_not_asked_again_but_another_call_and_another_session_are(tmp_path):
+async def test_session_approval_covers_same_call_but_not_another_call_or_session(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask()
     await desk.broker.approve((await desk.asked()).approval_id, "ada", "session")
@@ -155,7 +155,7 @@ async def test_allowed_for_the_session_is_not_asked_again_but_another_call_and_a
         task.cancel()
 
 
-async def test_a_denial_carries_the_persons_own_words(tmp_path):
+async def test_denial_carries_users_words(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask()
     await desk.broker.deny((await desk.asked()).approval_id, "ada", "Not on Fridays")
@@ -163,7 +163,7 @@ async def test_a_denial_carries_the_persons_own_words(tmp_path):
     assert desk.journal.answers == [("denied", "ada", "r1", None)]
 
 
-async def test_silence_denies_and_a_late_yes_changes_nothing(tmp_path):
+async def test_timeout_denies_and_late_yes_is_ignored(tmp_path):
     desk = Desk(tmp_path, timeout_s=0)
     asking = desk.ask()
     answer = await asking
@@ -180,7 +180,7 @@ async def test_silence_denies_and_a_late_yes_changes_nothing(tmp_path):
 
 @pytest.mark.parametrize("disk", ["free", "full"])
 @pytest.mark.parametrize("reach", ["once", "session", "always"])
-async def test_a_yes_after_the_deadline_is_none_also_where_a_sleeping_laptop_held_the_timer(tmp_path, reach, disk):
+async def test_yes_after_deadline_is_rejected_even_after_suspend(tmp_path, reach, disk):
     desk = Desk(tmp_path, timeout_s=60)
     asking = desk.ask()
     request = await desk.asked()
@@ -194,7 +194,7 @@ async def test_a_yes_after_the_deadline_is_none_also_where_a_sleeping_laptop_hel
     assert not desk.broker.pending()
 
 
-async def test_of_two_answers_at_once_the_first_counts_and_the_second_hears_so(tmp_path):
+async def test_first_of_two_simultaneous_answers_counts_and_second_is_told(tmp_path):
     desk = Desk(tmp_path)
     desk.journal.held = asyncio.Event()
     asking = desk.ask()
@@ -211,7 +211,7 @@ async def test_of_two_answers_at_once_the_first_counts_and_the_second_hears_so(t
     assert [answer[:2] for answer in desk.journal.answers] == [("denied", "ada")]
 
 
-async def test_an_answer_to_nothing_is_not_found(tmp_path):
+async def test_answer_without_request_is_not_found(tmp_path):
     desk = Desk(tmp_path)
     with pytest.raises(NotFound, match="nothing"):
         await desk.broker.approve("nothing", "ada", "once")
@@ -219,7 +219,7 @@ async def test_an_answer_to_nothing_is_not_found(tmp_path):
         await desk.broker.deny("nothing", "ada", None)
 
 
-async def test_a_stop_closes_the_question_and_a_later_yes_runs_nothing(tmp_path):
+async def test_stop_closes_request_and_later_yes_runs_nothing(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask()
     request = await desk.asked()
@@ -232,7 +232,7 @@ async def test_a_stop_closes_the_question_and_a_later_yes_runs_nothing(tmp_path)
         await desk.broker.approve(request.approval_id, "ada", "once")
 
 
-async def test_a_stop_stays_a_stop_when_the_disk_refuses_the_note_of_it(tmp_path):
+async def test_stop_counts_even_if_it_cannot_be_stored(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask()
     await desk.asked()
@@ -242,7 +242,7 @@ async def test_a_stop_stays_a_stop_when_the_disk_refuses_the_note_of_it(tmp_path
         await asking
 
 
-async def test_a_stop_while_the_yes_is_being_written_still_stops(tmp_path):
+async def test_stop_while_yes_is_being_stored_stops(tmp_path):
     desk = Desk(tmp_path)
     desk.journal.held = asyncio.Event()
     asking = desk.ask()
@@ -257,7 +257,7 @@ async def test_a_stop_while_the_yes_is_being_written_still_stops(tmp_path):
         await asking
 
 
-async def test_a_yes_that_is_being_written_when_the_time_is_over_counts(tmp_path):
+async def test_yes_being_stored_at_deadline_counts(tmp_path):
     desk = Desk(tmp_path, timeout_s=0.05)
     desk.journal.held = asyncio.Event()
     asking = desk.ask()
@@ -271,7 +271,7 @@ async def test_a_yes_that_is_being_written_when_the_time_is_over_counts(tmp_path
     assert [answer[0] for answer in desk.journal.answers] == ["approved"]
 
 
-async def test_a_question_that_cannot_be_written_is_asked_of_nobody(tmp_path):
+async def test_request_that_cannot_be_stored_is_not_asked(tmp_path):
     desk = Desk(tmp_path)
     desk.journal.refuses.add("requested")
     with pytest.raises(StorageError):
@@ -279,7 +279,7 @@ async def test_a_question_that_cannot_be_written_is_asked_of_nobody(tmp_path):
     assert desk.broker.pending() == []
 
 
-async def test_a_yes_that_cannot_be_written_does_not_count_and_can_be_said_again(tmp_path):
+async def test_yes_that_cannot_be_stored_does_not_count_and_can_be_repeated(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask()
     request = await desk.asked()
@@ -297,7 +297,7 @@ async def test_a_yes_that_cannot_be_written_does_not_count_and_can_be_said_again
     again.cancel()
 
 
-async def test_when_the_server_closes_the_question_stays_open_in_the_journal(tmp_path):
+async def test_request_stays_open_in_journal_when_server_closes(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask()
     await desk.asked()
@@ -308,7 +308,7 @@ async def test_when_the_server_closes_the_question_stays_open_in_the_journal(tmp
     assert desk.journal.answers == []
 
 
-async def test_a_question_from_before_a_restart_keeps_its_id_and_deadline(tmp_path):
+async def test_request_keeps_id_and_deadline_across_restart(tmp_path):
     before = Desk(tmp_path, timeout_s=60)
     asking = before.ask()
     request = await before.asked()
@@ -324,7 +324,7 @@ async def test_a_question_from_before_a_restart_keeps_its_id_and_deadline(tmp_pa
     asking.cancel()
 
 
-async def test_restored_questions_of_two_runs_with_the_same_call_id_are_not_mixed_up(tmp_path):
+async def test_restored_requests_with_same_call_id_are_not_mixed_up(tmp_path):
     before = Desk(tmp_path)
     tasks = [before.ask(LIST, "s1", "call_1", "r1"), before.ask(REMOVE, "s2", "call_1", "r2")]
     await before.asked(2)
@@ -340,7 +340,7 @@ async def test_restored_questions_of_two_runs_with_the_same_call_id_are_not_mixe
         task.cancel()
 
 
-async def test_a_restored_question_whose_deadline_is_over_denies(tmp_path):
+async def test_restored_request_past_deadline_denies(tmp_path):
     before = Desk(tmp_path, timeout_s=60)
     asking = before.ask()
     request = await before.asked()
@@ -352,7 +352,7 @@ async def test_a_restored_question_whose_deadline_is_over_denies(tmp_path):
     asking.cancel()
 
 
-async def test_open_questions_are_listed_by_session(tmp_path):
+async def test_open_requests_are_listed_by_session(tmp_path):
     desk = Desk(tmp_path)
     tasks = [desk.ask(session="s1"), desk.ask(session="s2")]
     await desk.asked(2)
@@ -363,7 +363,7 @@ async def test_open_questions_are_listed_by_session(tmp_path):
         task.cancel()
 
 
-async def test_allowed_always_holds_in_every_session_of_that_agent_and_after_a_restart(tmp_path):
+async def test_always_applies_to_all_sessions_of_agent_and_after_restart(tmp_path):
     desk = Desk(tmp_path)
     await desk.say("always")
     assert desk.journal.answers == [("approved", "ada", "r1", "always")]
@@ -381,7 +381,7 @@ async def test_allowed_always_holds_in_every_session_of_that_agent_and_after_a_r
         task.cancel()
 
 
-async def test_a_revoked_grant_counts_no_more_on_any_server(tmp_path):
+async def test_revoked_grant_no_longer_counts_on_any_server(tmp_path):
     desk, neighbour = Desk(tmp_path), Desk(tmp_path)
     await desk.say("always")
     assert (await neighbour.ask(call_id="c2")).approved
@@ -393,7 +393,7 @@ async def test_a_revoked_grant_counts_no_more_on_any_server(tmp_path):
     again.cancel()
 
 
-async def test_a_shell_command_runs_unasked_when_each_of_its_commands_is_allowed_in_that_folder(tmp_path):
+async def test_shell_command_needs_no_approval_if_each_command_is_granted_in_folder(tmp_path):
     desk = Desk(tmp_path)
     await desk.say("always", preview=shell("git status"))
     await desk.say("session", preview=shell("ls -l | wc"))
@@ -411,7 +411,7 @@ async def test_a_shell_command_runs_unasked_when_each_of_its_commands_is_allowed
         task.cancel()
 
 
-async def test_what_always_would_mean_is_said_before_it_is_chosen(tmp_path):
+async def test_scope_of_always_is_shown_before_choosing(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask(shell("git status && ls"))
     details = (await desk.asked()).details
@@ -421,7 +421,7 @@ async def test_what_always_would_mean_is_said_before_it_is_chosen(tmp_path):
     asking.cancel()
 
 
-async def test_always_is_refused_where_it_is_not_offered_and_the_question_stays_open(tmp_path):
+async def test_always_is_rejected_where_not_offered_and_request_stays_open(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask(shell("ls *.txt"))
     request = await desk.asked()
@@ -441,7 +441,7 @@ async def test_always_is_refused_where_it_is_not_offered_and_the_question_stays_
     again.cancel()
 
 
-async def test_a_grant_that_cannot_be_kept_lets_the_call_run_this_once_and_says_so(tmp_path):
+async def test_grant_that_cannot_be_stored_allows_once_and_says_so(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask()
     request = await desk.asked()
@@ -455,7 +455,7 @@ async def test_a_grant_that_cannot_be_kept_lets_the_call_run_this_once_and_says_
     again.cancel()
 
 
-async def test_a_decision_by_grant_that_cannot_be_written_does_not_count(tmp_path):
+async def test_decision_by_grant_that_cannot_be_logged_does_not_count(tmp_path):
     desk = Desk(tmp_path)
     await desk.say("always")
     desk.journal.refuses.add("decided")
@@ -464,7 +464,7 @@ async def test_a_decision_by_grant_that_cannot_be_written_does_not_count(tmp_pat
     assert desk.broker.pending() == []
 
 
-async def test_a_restored_question_can_only_be_allowed_once_where_what_it_would_do_has_changed(tmp_path):
+async def test_restored_request_with_changed_effect_can_only_be_allowed_once(tmp_path):
     before = Desk(tmp_path)
     asking = before.ask()
     request = await before.asked()
@@ -483,7 +483,7 @@ async def test_a_restored_question_can_only_be_allowed_once_where_what_it_would_
     asking.cancel()
 
 
-async def test_a_yes_counts_for_the_showing_that_it_names_and_for_no_other(tmp_path):
+async def test_yes_counts_only_for_the_version_it_names(tmp_path):
     desk = Desk(tmp_path)
     asking = desk.ask()
     request = await desk.asked()
@@ -495,7 +495,7 @@ async def test_a_yes_counts_for_the_showing_that_it_names_and_for_no_other(tmp_p
     assert (await asking).approved
 
 
-async def test_what_holds_a_secret_is_blocked_on_the_server_and_shown_whole(tmp_path):
+async def test_request_with_secret_allows_only_once_and_is_shown_completely(tmp_path):
     desk = Desk(tmp_path, redact=lambda data: json.loads(json.dumps(data).replace("hunter2", "[redacted:password]")))
     details = {"command": "ls hunter2", "cwd": "/data"}
     asking = desk.ask(replace(LIST, details=details))
@@ -510,7 +510,7 @@ async def test_what_holds_a_secret_is_blocked_on_the_server_and_shown_whole(tmp_
     assert list(await desk.grants.list()) == []
 
 
-async def test_what_the_ceiling_forbids_is_refused_in_words_whatever_was_granted(tmp_path):
+async def test_ceiling_overrides_grants_with_readable_reason(tmp_path):
     desk = Desk(tmp_path)
     await desk.say("always")
     strict = Desk(tmp_path, ceiling=lambda call: "Commands are switched off here.")
@@ -520,7 +520,7 @@ async def test_what_the_ceiling_forbids_is_refused_in_words_whatever_was_granted
 
 
 @pytest.mark.parametrize("reach", ["once", "session", "always"])
-async def test_a_yes_that_is_on_disk_when_nobody_waits_any_more_allows_nothing(tmp_path, reach):
+async def test_yes_stored_after_waiter_left_allows_nothing(tmp_path, reach):
     desk = Desk(tmp_path, timeout_s=0.05, answer_write_s=0.05)
     desk.journal.held = asyncio.Event()
     asking = desk.ask()
@@ -533,7 +533,7 @@ async def test_a_yes_that_is_on_disk_when_nobody_waits_any_more_allows_nothing(t
     assert not (await desk.ask(call_id="c2")).approved
 
 
-async def test_a_yes_for_the_session_holds_also_where_its_run_was_stopped_while_it_was_written(tmp_path):
+async def test_session_approval_applies_even_if_run_was_stopped_meanwhile(tmp_path):
     desk = Desk(tmp_path)
     desk.journal.held = asyncio.Event()
     asking = desk.ask()
@@ -547,7 +547,7 @@ async def test_a_yes_for_the_session_holds_also_where_its_run_was_stopped_while_
     assert (await desk.ask(call_id="c2")).approved
 
 
-async def test_a_restored_question_that_cannot_be_told_does_not_hold_up_the_recovery(tmp_path):
+async def test_unreadable_restored_request_does_not_block_recovery(tmp_path):
     before = Desk(tmp_path)
     asking = before.ask()
     request = await before.asked()

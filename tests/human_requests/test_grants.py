@@ -22,7 +22,7 @@ def grant(grants, digest="d1", agent="main"):
     return grants.new(agent, "exec", f"`{digest}` in /work", digest, "ada")
 
 
-async def test_a_grant_is_on_disk_for_its_owner_alone_and_read_after_a_restart(tmp_path):
+async def test_grant_is_stored_privately_and_read_after_restart(tmp_path):
     grants = store(tmp_path)
     given = grant(grants)
     await grants.add([given])
@@ -42,7 +42,7 @@ async def test_a_grant_is_on_disk_for_its_owner_alone_and_read_after_a_restart(t
     assert list(await store(tmp_path).list()) == [given]
 
 
-async def test_all_that_is_asked_for_must_be_granted_to_that_agent(tmp_path):
+async def test_every_requested_grant_must_exist_for_the_agent(tmp_path):
     grants = store(tmp_path)
     first, second = grant(grants, "d1"), grant(grants, "d2")
     await grants.add([first, second])
@@ -52,7 +52,7 @@ async def test_all_that_is_asked_for_must_be_granted_to_that_agent(tmp_path):
     assert await grants.covering("other", ["d1"]) is None
 
 
-async def test_two_servers_on_one_home_lose_nothing_of_each_other(tmp_path):
+async def test_two_servers_on_one_home_lose_no_grants(tmp_path):
     one, two = store(tmp_path), store(tmp_path)
     given = [grant(one if number % 2 else two, f"d{number}") for number in range(20)]
     await asyncio.gather(*((one if number % 2 else two).add([item]) for number, item in enumerate(given)))
@@ -62,7 +62,7 @@ async def test_two_servers_on_one_home_lose_nothing_of_each_other(tmp_path):
     assert await two.covering("main", [given[0].digest]) is None
 
 
-async def test_what_is_granted_already_stands_once(tmp_path):
+async def test_existing_grant_is_not_duplicated(tmp_path):
     changes = []
     grants = store(tmp_path, changes)
     await grants.add([grant(grants)])
@@ -71,7 +71,7 @@ async def test_what_is_granted_already_stands_once(tmp_path):
     assert len(changes) == 2
 
 
-async def test_a_revoked_grant_is_gone_and_cannot_be_revoked_twice(tmp_path):
+async def test_revoked_grant_is_gone_and_cannot_be_revoked_twice(tmp_path):
     changes = []
     grants = store(tmp_path, changes)
     given = grant(grants)
@@ -83,7 +83,7 @@ async def test_a_revoked_grant_is_gone_and_cannot_be_revoked_twice(tmp_path):
     assert len(changes) == 2
 
 
-async def test_secrets_do_not_stand_in_the_file(tmp_path):
+async def test_file_contains_no_secrets(tmp_path):
     grants = store(tmp_path, redact=lambda text: text.replace("hunter2", "[removed]"))
     await grants.add([grants.new("main", "exec", "`login hunter2`", "d1", "ada")])
     assert "hunter2" not in (tmp_path / "grants.json").read_text()
@@ -101,7 +101,7 @@ async def test_secrets_do_not_stand_in_the_file(tmp_path):
         lambda text: text.replace("{", "\0", 1),
     ],
 )
-async def test_a_damaged_file_grants_nothing_and_is_put_aside_and_said(tmp_path, damage, caplog):
+async def test_damaged_file_grants_nothing_and_is_set_aside_and_reported(tmp_path, damage, caplog):
     grants = store(tmp_path)
     await grants.add([grant(grants)])
     path = tmp_path / "grants.json"
@@ -125,7 +125,7 @@ async def test_a_damaged_file_grants_nothing_and_is_put_aside_and_said(tmp_path,
     assert await grants.problem() is None
 
 
-async def test_a_file_that_cannot_be_read_grants_nothing_and_is_left_alone(tmp_path):
+async def test_unreadable_file_grants_nothing_and_is_left_alone(tmp_path):
     grants = store(tmp_path)
     (tmp_path / "grants.json").mkdir()
     assert await grants.covering("main", ["d1"]) is None

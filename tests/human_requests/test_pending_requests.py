@@ -54,7 +54,7 @@ class Desk:
         return "yes"
 
 
-async def test_what_is_not_yet_written_down_is_not_listed_and_can_be_answered_by_who_has_heard_of_it():
+async def test_unstored_request_is_not_listed_but_can_be_answered():
     desk = Desk()
     told, free = asyncio.Event(), asyncio.Event()
 
@@ -72,7 +72,7 @@ async def test_what_is_not_yet_written_down_is_not_listed_and_can_be_answered_by
     assert desk.lines == ["opened", "yes"]
 
 
-async def test_what_cannot_be_written_down_waits_for_nobody():
+async def test_request_that_cannot_be_stored_does_not_wait():
     desk = Desk()
 
     async def full() -> None:
@@ -86,7 +86,7 @@ async def test_what_cannot_be_written_down_waits_for_nobody():
         await desk.room.answer("w1", desk.write)
 
 
-async def test_the_answer_is_written_before_who_asked_goes_on_and_what_follows_comes_after_it():
+async def test_answer_is_stored_before_caller_resumes_and_follow_up_comes_after():
     desk = Desk()
     asking = desk.ask()
     await until(desk.room.pending)
@@ -103,7 +103,7 @@ async def test_the_answer_is_written_before_who_asked_goes_on_and_what_follows_c
     assert desk.lines == ["opened", "yes", "then yes True"]
 
 
-async def test_what_follows_an_answer_may_fail_and_the_answer_holds():
+async def test_failing_follow_up_does_not_void_answer():
     desk = Desk()
     asking = desk.ask()
     await until(desk.room.pending)
@@ -118,7 +118,7 @@ async def test_what_follows_an_answer_may_fail_and_the_answer_holds():
         await desk.room.answer("w1", desk.write)
 
 
-async def test_a_stop_says_its_reason_and_stays_a_stop_where_its_note_is_a_bug(caplog):
+async def test_stop_has_reason_and_counts_even_if_its_note_fails(caplog):
     desk = Desk()
     for fails in (None, StorageError("The disk is full."), RuntimeError("A bug.")):
         desk.note_fails = fails
@@ -134,7 +134,7 @@ async def test_a_stop_says_its_reason_and_stays_a_stop_where_its_note_is_a_bug(c
     assert [bool(one.exc_info) for one in errors] == [False, True]
 
 
-async def test_a_stop_does_not_wait_for_a_disk_that_does_not_answer(monkeypatch):
+async def test_stop_does_not_wait_for_hanging_disk(monkeypatch):
     monkeypatch.setattr(pending_requests, "STOP_S", 0.05)
     desk = Desk()
     desk.note_free.clear()
@@ -148,7 +148,7 @@ async def test_a_stop_does_not_wait_for_a_disk_that_does_not_answer(monkeypatch)
     await until(lambda: "aborted None" in desk.lines)
 
 
-async def test_a_stop_waits_for_an_answer_that_gets_to_the_disk_soon():
+async def test_stop_waits_briefly_for_answer_being_stored():
     desk = Desk()
     asking = desk.ask()
     await until(desk.room.pending)
@@ -168,7 +168,7 @@ async def test_a_stop_waits_for_an_answer_that_gets_to_the_disk_soon():
     await answering
 
 
-async def test_a_stop_behind_the_deadline_is_noted_where_the_answer_of_that_moment_cannot_be_written():
+async def test_stop_after_deadline_is_noted_if_simultaneous_answer_cannot_be_stored():
     desk = Desk(patience_s=0.05)
     asking = desk.ask()
     await until(desk.room.pending)
@@ -189,7 +189,7 @@ async def test_a_stop_behind_the_deadline_is_noted_where_the_answer_of_that_mome
     assert desk.lines == ["opened", "aborted None"]
 
 
-async def test_silence_holds_nobody_where_its_note_does_not_get_to_the_disk():
+async def test_timeout_ends_waiting_even_if_it_cannot_be_stored():
     desk = Desk(answer_write_s=0.05, patience_s=0.05)
     desk.note_free.clear()
     async with asyncio.timeout(LIMIT_S):
@@ -198,7 +198,7 @@ async def test_silence_holds_nobody_where_its_note_does_not_get_to_the_disk():
     await until(lambda: "expired None" in desk.lines)
 
 
-async def test_a_late_answer_whose_refusal_cannot_be_noted_ends_the_waiting_all_the_same():
+async def test_late_answer_ends_waiting_even_if_its_rejection_cannot_be_stored():
     desk = Desk()
     asking = desk.ask()
     await until(desk.room.pending)
@@ -210,7 +210,7 @@ async def test_a_late_answer_whose_refusal_cannot_be_noted_ends_the_waiting_all_
     assert desk.lines == ["opened"]
 
 
-async def test_an_answer_that_is_on_disk_too_late_is_refused_and_nothing_follows_from_it():
+async def test_answer_stored_too_late_is_rejected_without_follow_up():
     desk = Desk(answer_write_s=0.05, patience_s=0.05)
     asking = desk.ask()
     await until(desk.room.pending)
@@ -231,7 +231,7 @@ async def test_an_answer_that_is_on_disk_too_late_is_refused_and_nothing_follows
     assert desk.lines == ["opened", "yes"]
 
 
-async def test_a_room_that_closes_notes_nothing_and_takes_no_answer():
+async def test_closed_registry_stores_nothing_and_accepts_no_answer():
     desk = Desk()
     asking = desk.ask()
     await until(desk.room.pending)
@@ -244,7 +244,7 @@ async def test_a_room_that_closes_notes_nothing_and_takes_no_answer():
     assert desk.lines == ["opened"]
 
 
-async def test_of_what_is_over_so_much_is_remembered_that_a_late_answer_hears_so(monkeypatch):
+async def test_finished_requests_are_remembered_to_reject_late_answers(monkeypatch):
     monkeypatch.setattr(pending_requests, "MAX_REMEMBERED", 2)
     desk = Desk()
     for waiting_id in ("w1", "w2", "w3"):

@@ -56,7 +56,7 @@ class Desk:
             return await self.asking
 
 
-async def test_an_answer_that_is_being_written_when_the_time_is_over_counts():
+async def test_answer_being_stored_at_deadline_counts():
     desk = Desk(answer_write_s=LIMIT_S)
     answering = asyncio.create_task(desk.questions.answer(await desk.asked(), "ada", "March"))
     await desk.journal.writing.wait()
@@ -68,7 +68,7 @@ async def test_an_answer_that_is_being_written_when_the_time_is_over_counts():
     assert desk.journal.outcomes == ["answered"]
 
 
-async def test_an_answer_at_the_deadline_that_the_disk_refuses_is_silence_and_the_run_goes_on():
+async def test_answer_at_deadline_that_cannot_be_stored_times_out_and_run_continues():
     desk = Desk(answer_write_s=1.0)
     question_id = await desk.asked()
     desk.journal.is_full = True
@@ -85,7 +85,7 @@ async def test_an_answer_at_the_deadline_that_the_disk_refuses_is_silence_and_th
         await desk.questions.answer(question_id, "ada", "April")
 
 
-async def test_an_answer_that_was_refused_at_the_deadline_can_be_given_again_while_it_is_waited_for():
+async def test_answer_rejected_at_deadline_can_be_repeated_while_waiting():
     desk = Desk(answer_write_s=LIMIT_S)
     question_id = await desk.asked()
     desk.journal.is_full = True
@@ -101,7 +101,7 @@ async def test_an_answer_that_was_refused_at_the_deadline_can_be_given_again_whi
     assert desk.journal.outcomes == ["answered"]
 
 
-async def test_an_answer_that_is_never_written_is_silence_and_leaves_no_open_question():
+async def test_answer_that_is_never_stored_times_out_and_closes_question():
     desk = Desk(answer_write_s=0.05)
     question_id = await desk.asked()
     answering = asyncio.create_task(desk.questions.answer(question_id, "ada", "March"))

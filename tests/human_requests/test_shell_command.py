@@ -28,11 +28,11 @@ from onyx_jupyter.human_requests.shell_command import InexactCommand, Segment, s
         ("find . -name a.py -newer b.py", [("find", ".", "-name", "a.py", "-newer", "b.py")]),
     ],
 )
-def test_simple_commands_are_split_into_what_will_run(command, argvs):
+def test_simple_commands_are_split_as_executed(command, argvs):
     assert [segment.argv for segment in split(command)] == argvs
 
 
-def test_what_reads_another_commands_output_is_known():
+def test_command_reading_output_of_another_is_detected():
     assert split("cat a | sort && wc b") == (
         Segment(("cat", "a")),
         Segment(("sort",), is_piped=True),
@@ -40,7 +40,7 @@ def test_what_reads_another_commands_output_is_known():
     )
 
 
-def test_the_canonical_form_reads_back_as_the_same():
+def test_canonical_form_round_trips():
     (segment,) = split("""echo "it's" a\\ b '$HOME' ";" """)
     assert split(segment.text) == (segment,)
 
@@ -171,6 +171,6 @@ REFUSED = {
 @pytest.mark.parametrize(
     ("command", "reason"), [(command, reason) for reason, commands in REFUSED.items() for command in commands]
 )
-def test_what_is_not_exact_is_refused_with_the_reason(command, reason):
+def test_inexact_command_is_rejected_with_reason(command, reason):
     with pytest.raises(InexactCommand, match=reason):
         split(command)

@@ -83,7 +83,7 @@ async def found(index: ProcessIndex, query: str) -> list[tuple[str, str]]:
     return [(one.path, one.chunk.text) for one in (await index.candidates(query, 5, EVERYTHING))[0]]
 
 
-async def test_what_was_put_is_found_as_it_was_by_words_and_by_meaning(tmp_path: Path) -> None:
+async def test_put_text_is_found_unchanged_by_words_and_meaning(tmp_path: Path) -> None:
     embeddings = FakeEmbeddings(FakeEmbedder(alike={"infusion": "tea"}))
     async with opened(tmp_path / "index", embeddings) as (_, index):
         await index.put([TEA, ROAD])
@@ -101,7 +101,7 @@ async def test_what_was_put_is_found_as_it_was_by_words_and_by_meaning(tmp_path:
         assert await index.checksums() == {("main", TEA.path): "c1"}
 
 
-async def test_the_embedded_embedder_makes_the_same_vectors_there_and_they_are_kept(tmp_path: Path) -> None:
+async def test_embedded_embedder_yields_same_vectors_in_process_and_they_are_cached(tmp_path: Path) -> None:
     here = LocalEmbedder(SystemClock())
     async with opened(tmp_path / "index", FakeEmbeddings()) as (process, _):
         embedder = ProcessEmbedder(process, here, 1, LONG_S)
@@ -117,7 +117,7 @@ async def test_the_embedded_embedder_makes_the_same_vectors_there_and_they_are_k
     await here.close()
 
 
-async def test_the_process_that_is_killed_in_the_middle_of_a_search_leaves_an_answer_by_words_and_comes_back(
+async def test_killed_process_falls_back_to_word_search_and_restarts(
     tmp_path: Path,
 ) -> None:
     embeddings, clock, news = Held(), SystemClock(), asyncio.Event()
@@ -155,7 +155,7 @@ async def test_the_process_that_is_killed_in_the_middle_of_a_search_leaves_an_an
         await index.close()
 
 
-async def test_what_is_being_put_when_the_process_is_killed_is_put_by_the_next_one(tmp_path: Path) -> None:
+async def test_put_interrupted_by_kill_is_retried_in_next_process(tmp_path: Path) -> None:
     embeddings = Held()
     embeddings.purpose = "passage"
     async with opened(tmp_path / "index", embeddings) as (process, index):
@@ -167,7 +167,7 @@ async def test_what_is_being_put_when_the_process_is_killed_is_put_by_the_next_o
         assert await found(index, "road") == [("road.md", "the long road"), (TEA.path, "green tea")]
 
 
-async def test_one_that_always_ends_is_no_endless_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_crashing_process_does_not_loop_endlessly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("onyx_jupyter.index_process.process._CHILD", "no_such_module")
     async with opened(tmp_path / "index", FakeEmbeddings()) as (process, index):
         with pytest.raises(IndexUnavailable, match="keeps stopping"):
@@ -176,7 +176,7 @@ async def test_one_that_always_ends_is_no_endless_loop(tmp_path: Path, monkeypat
             await ProcessEmbedder(process, LocalEmbedder(SystemClock()), 1, LONG_S).embed(["tea"], "query")
 
 
-async def test_an_idle_process_ends_and_the_next_search_has_one_again(tmp_path: Path) -> None:
+async def test_idle_process_exits_and_next_search_restarts_it(tmp_path: Path) -> None:
     async with opened(tmp_path / "index", FakeEmbeddings(FakeEmbedder()), idle_s=1.0) as (process, index):
         await index.put([TEA])
         known = await index.checksums()
@@ -190,7 +190,7 @@ async def test_an_idle_process_ends_and_the_next_search_has_one_again(tmp_path: 
         assert process.process_id not in (None, first)
 
 
-async def test_closing_ends_the_process_also_in_the_middle_of_its_work(tmp_path: Path) -> None:
+async def test_close_ends_process_even_while_busy(tmp_path: Path) -> None:
     embeddings = Held()
     embeddings.purpose = "passage"
     async with opened(tmp_path / "index", embeddings) as (process, index):
@@ -221,7 +221,7 @@ asyncio.run(main())
 """
 
 
-async def test_a_server_that_is_killed_leaves_no_process_behind(tmp_path: Path) -> None:
+async def test_killed_server_leaves_no_process(tmp_path: Path) -> None:
     pipe = asyncio.subprocess.PIPE
     server = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVER, str(tmp_path / "index"), stdout=pipe)
     try:
@@ -235,13 +235,11 @@ async def test_a_server_that_is_killed_leaves_no_process_behind(tmp_path: Path) 
     await until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
 
 
-def test_the_lancedb_that_is_installed_is_the_one_that_was_looked_at() -> None:
+def test_installed_lancedb_version_is_a_tested_one() -> None:
     assert version("lancedb").startswith(CHECKED_VERSION), "left_out_libraries: does it still need names alone?"
 
 
-async def test_who_is_cancelled_while_the_process_starts_leaves_none_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_cancelling_during_start_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
     spawn, spawning = IndexProcess._spawn, threading.Event()
 

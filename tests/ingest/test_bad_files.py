@@ -11,19 +11,12 @@ from tests.ingest.desk import Desk
 HUNDRED_MB = 100_000_000
 
 
-@pytest.fixture
-def desk(tmp_path: Path, jp_asyncio_loop):
-    desk = Desk(tmp_path)
-    yield desk
-    jp_asyncio_loop.run_until_complete(desk.close())
-
-
 def digests(folder: Path) -> dict[str, str]:
     files = [place for place in folder.rglob("*") if place.is_file() and not place.is_symlink()]
     return {place.name: hashlib.sha256(place.read_bytes()).hexdigest() for place in files}
 
 
-async def test_each_is_named_with_what_is_wrong_and_what_to_do(desk: Desk) -> None:
+async def test_each_problem_is_named_with_remedy(desk: Desk) -> None:
     desk.write(
         {
             "binary.txt": b"\x7fELF\0\0\0",
@@ -51,7 +44,7 @@ async def test_each_is_named_with_what_is_wrong_and_what_to_do(desk: Desk) -> No
     assert digests(desk.root) == before
 
 
-async def test_a_loop_of_links_is_not_added(desk: Desk) -> None:
+async def test_symlink_loop_is_not_added(desk: Desk) -> None:
     (desk.root / "one").symlink_to(desk.root / "two")
     (desk.root / "two").symlink_to(desk.root / "one")
     with pytest.raises(PathNotAllowed, match=r"(?i)loop"):
@@ -59,7 +52,7 @@ async def test_a_loop_of_links_is_not_added(desk: Desk) -> None:
     assert await desk.knowledge.items() == []
 
 
-async def test_a_disk_that_takes_nothing_is_the_item_s_problem_and_search_still_answers(desk: Desk) -> None:
+async def test_full_disk_is_reported_for_document_and_search_still_answers(desk: Desk) -> None:
     desk.write({"a.md": "Anemones", "b.md": "Barnacles"})
     await desk.add("a.md")
     texts = desk.home / "index" / "texts"

@@ -11,13 +11,6 @@ from tests.ingest.desk import Desk
 PAGE = "https://tides.example/today"
 
 
-@pytest.fixture
-def desk(tmp_path: Path, jp_asyncio_loop):
-    desk = Desk(tmp_path)
-    yield desk
-    jp_asyncio_loop.run_until_complete(desk.close())
-
-
 def own(desk: Desk, agent_id: str, name: str, text: str) -> Path:
     place = desk.workspace(agent_id) / name
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -25,7 +18,7 @@ def own(desk: Desk, agent_id: str, name: str, text: str) -> Path:
     return place
 
 
-async def test_what_one_agent_has_in_its_own_folder_another_one_does_not_find(desk: Desk) -> None:
+async def test_agents_do_not_find_documents_in_each_others_folders(desk: Desk) -> None:
     own(desk, "a", "notes/plan.md", "Anemones in the plan of a")
     desk.write({"shared.md": "Anemones for all"})
     desk.pages[PAGE] = Fetched(PAGE, 200, "text/plain", b"Anemones on a page", False)
@@ -42,7 +35,7 @@ async def test_what_one_agent_has_in_its_own_folder_another_one_does_not_find(de
         await desk.found("Anemones", agent_id="b", paths=[str(desk.workspace("a"))])
 
 
-async def test_what_may_not_be_shown_takes_no_place_of_what_may(desk: Desk) -> None:
+async def test_hidden_passages_do_not_use_up_result_slots(desk: Desk) -> None:
     for number in range(8):
         own(desk, "a", f"notes/{number}.md", "Anemones")
     desk.write({"shared.md": "Anemones, and much else that stands in this longer text of the file"})
@@ -51,7 +44,7 @@ async def test_what_may_not_be_shown_takes_no_place_of_what_may(desk: Desk) -> N
     assert await desk.found("Anemones", agent_id="b", limit=2) == ["shared.md"]
 
 
-async def test_memory_is_refused_and_left_out_of_a_folder(desk: Desk) -> None:
+async def test_memory_files_are_rejected_and_left_out_of_folders(desk: Desk) -> None:
     memory = own(desk, "a", "MEMORY.md", "Anemones")
     own(desk, "a", "notes.md", "Barnacles")
     desk.memory.add(memory)
@@ -61,7 +54,7 @@ async def test_memory_is_refused_and_left_out_of_a_folder(desk: Desk) -> None:
     assert (item.total, await desk.found("Anemones", agent_id="a")) == (1, [])
 
 
-async def test_what_has_become_memory_is_shown_no_more(desk: Desk) -> None:
+async def test_file_that_became_memory_is_no_longer_shown(desk: Desk) -> None:
     note = own(desk, "a", "notes.md", "Anemones")
     await desk.add("onyx:", "a")
     assert await desk.found("Anemones", agent_id="a") == [str(note)]

@@ -17,25 +17,25 @@ def chunks_of(name: str, data: bytes):
     return cut(read_document(name, io.BytesIO(data)), name)
 
 
-def test_a_page_and_its_headings_stand_at_the_head_of_a_passage_and_are_read_back() -> None:
+def test_passage_header_has_page_and_headings_and_is_parsed_back() -> None:
     first, second = chunks_of("manual.pdf", pdf("The bilge pump has a fuse.", "The anchor weighs 10 kg."))
     assert (place_and_heading(first.heading), first.context) == ((Place(page=1), ""), "manual.pdf")
     assert (second.start_line, place_and_heading(second.heading)[0]) == (2, Place(page=2))
 
 
-def test_a_cell_is_found_under_the_headings_above_it() -> None:
+def test_cell_is_found_under_headings_above_it() -> None:
     *_, code = chunks_of("t.ipynb", notebook(markdown_cell("# Tides\n\n## Data"), code_cell("gauge.mean()")))
     assert place_and_heading(code.heading) == (Place(cell=2, cell_id="c2"), "Tides › Data")
     assert code.text == "gauge.mean()"
     assert "Tides › Data" in code.context
 
 
-def test_a_heading_of_the_document_that_looks_like_no_place_is_a_heading() -> None:
+def test_document_heading_resembling_a_location_is_a_heading() -> None:
     (chunk,) = chunks_of("a.md", b"# Pages\n\nSome words")
     assert place_and_heading(chunk.heading) == (None, "Pages")
 
 
-def test_a_long_class_is_parted_at_its_methods_and_each_passage_has_the_definition_around_it() -> None:
+def test_long_class_is_split_at_methods_with_enclosing_definition() -> None:
     source = "class Sail:\n" + "\n".join(METHOD.format(n=n) for n in range(40))
     chunks = chunks_of("sail.py", source.encode())
     assert {chunk.heading for chunk in chunks} == {"Sail", *(f"Sail › reef_{n}" for n in range(40))}
@@ -45,7 +45,7 @@ def test_a_long_class_is_parted_at_its_methods_and_each_passage_has_the_definiti
         assert chunk.heading.rpartition(" › ")[2] in chunk.text
 
 
-def test_a_long_function_gives_children_that_repeat_some_lines_within_parents_that_do_not() -> None:
+def test_long_function_yields_overlapping_children_in_separate_parents() -> None:
     source = "def voyage():\n" + "\n".join(f"    mark_{n} = sail_to({n}, 'harbour {n}')" for n in range(200))
     chunks = chunks_of("voyage.py", source.encode())
     parents = list(dict.fromkeys(chunk.parent for chunk in chunks))
@@ -59,7 +59,7 @@ def test_a_long_function_gives_children_that_repeat_some_lines_within_parents_th
     assert max(text_tokens("\n".join(lines[first - 1 : last])) for first, last in parents) <= PARENT_SIZE.max_tokens
 
 
-def test_lines_are_counted_through_all_sections() -> None:
+def test_lines_are_counted_across_sections() -> None:
     document = Document([Section("one\ntwo", "plain"), Section("", "plain"), Section("four", "code")], own_lines=True)
     assert [(chunk.start_line, chunk.end_line, chunk.parent) for chunk in cut(document, "a")] == [
         (1, 2, (1, 2)),
@@ -67,5 +67,5 @@ def test_lines_are_counted_through_all_sections() -> None:
     ]
 
 
-def test_other_readers_make_what_was_cut_before_old() -> None:
+def test_changed_readers_make_existing_chunks_stale() -> None:
     assert chunking_fingerprint(1) != chunking_fingerprint(2)

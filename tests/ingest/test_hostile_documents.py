@@ -58,7 +58,7 @@ def is_busy(child: psutil.Process) -> bool:
     return sum(child.cpu_times()[:2]) > 1
 
 
-async def test_a_pdf_that_takes_too_long_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+async def test_slow_pdf_is_reported_and_others_are_read(tmp_path: Path) -> None:
     desk = Desk(tmp_path, reading_limit_s=short_for_large)
     desk.write({"a.pdf": pdf("Anemones"), "b.pdf": endless_pdf(), "c.pdf": pdf("Clams")})
     item = await desk.add()
@@ -71,7 +71,7 @@ async def test_a_pdf_that_takes_too_long_is_reported_and_the_others_are_read(tmp
     assert children() == []
 
 
-async def test_a_document_that_hangs_keeps_another_one_not_waiting(desk: Desk) -> None:
+async def test_hanging_document_does_not_delay_another(desk: Desk) -> None:
     desk.write({"hostile.pdf": endless_pdf(), "a.md": "Anemones"})
     hostile = await desk.knowledge.add("hostile.pdf", None, is_url=False)
     await until(lambda: any(map(is_busy, children())))
@@ -81,7 +81,7 @@ async def test_a_document_that_hangs_keeps_another_one_not_waiting(desk: Desk) -
     assert children() == []
 
 
-async def test_two_documents_are_read_at_once_and_no_third(desk: Desk) -> None:
+async def test_at_most_two_documents_are_read_at_once(desk: Desk) -> None:
     names = [f"{number}.md" for number in range(8)]
     desk.write(dict.fromkeys(names, "Anemones"))
     desk.index.held.clear()
@@ -96,7 +96,7 @@ async def test_two_documents_are_read_at_once_and_no_third(desk: Desk) -> None:
     assert desk.index.most_at_once == 2
 
 
-async def test_the_server_ends_while_a_hostile_document_is_read(tmp_path: Path) -> None:
+async def test_server_exits_while_hostile_document_is_read(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     threads = set(threading.enumerate())
     desk.write({"hostile.pdf": endless_pdf()})
@@ -108,7 +108,7 @@ async def test_the_server_ends_while_a_hostile_document_is_read(tmp_path: Path) 
     assert timers == []
 
 
-async def test_a_document_that_breaks_its_reader_is_reported_and_the_next_one_is_read(
+async def test_crashed_reader_is_reported_and_next_document_is_read(
     process: DocumentReader, caplog: pytest.LogCaptureFixture
 ) -> None:
     reading = asyncio.create_task(asyncio.to_thread(read, process, "a.pdf", endless_pdf()))
@@ -122,7 +122,7 @@ async def test_a_document_that_breaks_its_reader_is_reported_and_the_next_one_is
 
 
 @linux_alone
-async def test_a_table_that_eats_memory_is_reported_and_the_server_does_not_feel_it(
+async def test_table_exhausting_memory_is_reported_without_affecting_server(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEM_LIMIT", "1000000000")
@@ -138,7 +138,7 @@ async def test_a_table_that_eats_memory_is_reported_and_the_server_does_not_feel
 
 
 @linux_alone
-def test_a_document_that_eats_memory_is_reported_and_the_next_one_is_read(
+def test_document_exhausting_memory_is_reported_and_next_one_read(
     process: DocumentReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEM_LIMIT", "1000000000")
@@ -148,7 +148,7 @@ def test_a_document_that_eats_memory_is_reported_and_the_next_one_is_read(
     assert read(process, "b.pdf", pdf("Barnacles")) == ["Barnacles"]
 
 
-def test_no_document_is_refused_for_what_was_read_before() -> None:
+def test_document_is_not_blamed_for_memory_of_earlier_ones() -> None:
     started: list[ReaderProcess] = []
 
     class SoonFull(ReaderProcess):
@@ -166,7 +166,7 @@ def test_no_document_is_refused_for_what_was_read_before() -> None:
     assert children() == []
 
 
-def test_a_document_that_is_too_much_by_itself_is_tried_once_more_at_most() -> None:
+def test_document_too_large_by_itself_is_retried_at_most_once() -> None:
     started: list[ReaderProcess] = []
 
     class Full(ReaderProcess):
@@ -185,7 +185,7 @@ def test_a_document_that_is_too_much_by_itself_is_tried_once_more_at_most() -> N
 
 
 @linux_alone
-def test_a_reader_may_take_a_quarter_of_its_container_and_is_the_first_to_be_ended(
+def test_reader_gets_a_quarter_of_container_memory_and_is_first_oom_victim(
     process: DocumentReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEM_LIMIT", "2400000000")
@@ -196,9 +196,7 @@ def test_a_reader_may_take_a_quarter_of_its_container_and_is_the_first_to_be_end
     assert Path(f"/proc/{child.pid}/oom_score_adj").read_text().strip() == "1000"
 
 
-def test_python_starts_as_in_the_server_and_keys_stay_there(
-    process: DocumentReader, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reader_starts_same_python_without_keys(process: DocumentReader, monkeypatch: pytest.MonkeyPatch) -> None:
     secrets = {
         "OPENAI_API_KEY",
         "JUPYTERHUB_API_TOKEN",
@@ -226,7 +224,7 @@ def test_python_starts_as_in_the_server_and_keys_stay_there(
     assert not given & (secrets | {"ONYX_HOME"})
 
 
-async def test_where_no_reader_starts_the_documents_are_not_blamed(
+async def test_documents_are_not_blamed_if_no_reader_starts(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     desk.write({"a.md": "Anemones", "b.md": "Barnacles"})
@@ -241,7 +239,7 @@ async def test_where_no_reader_starts_the_documents_are_not_blamed(
     assert await desk.found("Barnacles") == ["b.md"]
 
 
-def test_a_reader_that_ended_while_nobody_asked_is_no_document_s_fault(process: DocumentReader) -> None:
+def test_reader_that_exited_while_idle_is_not_a_documents_fault(process: DocumentReader) -> None:
     read(process, "a.md", b"Anemones")
     (child,) = children()
     child.kill()
@@ -249,7 +247,7 @@ def test_a_reader_that_ended_while_nobody_asked_is_no_document_s_fault(process: 
     assert read(process, "b.md", b"Barnacles") == ["Barnacles"]
 
 
-def test_a_time_that_ends_with_the_answer_ends_no_other_document() -> None:
+def test_timeout_coinciding_with_answer_does_not_affect_next_document() -> None:
     class LastMinuteReader(ReaderProcess):
         def ask(self, header: Mapping[str, Any], file: BinaryIO, limit_s: float) -> dict[str, Any] | None:
             answer = super().ask(header, file, limit_s)
@@ -265,7 +263,7 @@ def test_a_time_that_ends_with_the_answer_ends_no_other_document() -> None:
     assert children() == []
 
 
-async def test_an_end_waits_for_no_start() -> None:
+async def test_close_does_not_wait_for_start() -> None:
     asked, goes_on = threading.Event(), threading.Event()
 
     def slow() -> ReaderProcess:
@@ -285,7 +283,7 @@ async def test_an_end_waits_for_no_start() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files cannot be given open there")
-def test_what_was_opened_is_read_whatever_took_its_place(process: DocumentReader, tmp_path: Path) -> None:
+def test_opened_file_is_read_even_if_replaced(process: DocumentReader, tmp_path: Path) -> None:
     place, private = tmp_path / "a.md", tmp_path / "private.md"
     place.write_text("Anemones")
     private.write_text("Secrets")
@@ -302,7 +300,7 @@ class DeadPipe(io.BufferedWriter):
         raise OSError(errno.EINVAL, "Invalid argument")
 
 
-def test_where_files_cannot_be_given_open_they_are_read_by_their_paths(tmp_path: Path) -> None:
+def test_files_are_read_by_path_where_descriptors_cannot_be_passed(tmp_path: Path) -> None:
     readers: list[ReaderProcess] = []
 
     def start() -> ReaderProcess:
@@ -326,7 +324,7 @@ def test_where_files_cannot_be_given_open_they_are_read_by_their_paths(tmp_path:
     assert children() == []
 
 
-def test_after_the_end_nothing_is_started_any_more(process: DocumentReader) -> None:
+def test_nothing_starts_after_close(process: DocumentReader) -> None:
     process.kill()
     with pytest.raises(OSError, match="stopped"):
         read(process, "a.md", b"Anemones")
@@ -334,7 +332,7 @@ def test_after_the_end_nothing_is_started_any_more(process: DocumentReader) -> N
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no alarm that ends a busy process there")
-def test_a_reader_whose_server_was_killed_ends_by_itself(tmp_path: Path) -> None:
+def test_reader_of_killed_server_exits(tmp_path: Path) -> None:
     command = [sys.executable, "-P", "-m", "onyx_jupyter.ingest.reader_child"]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     place = tmp_path / "a.pdf"

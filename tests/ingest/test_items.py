@@ -42,7 +42,7 @@ def removed(store: ItemStore, item_id: str = "a") -> None:
     store.remove(item_id, timestamp(NOW))
 
 
-def test_what_one_server_removed_is_not_brought_back_by_what_another_saves(store: ItemStore, tmp_path: Path) -> None:
+def test_item_removed_by_one_server_is_not_restored_by_anothers_save(store: ItemStore, tmp_path: Path) -> None:
     other = ItemStore(tmp_path)
     removed(other)
     with pytest.raises(NotFound):
@@ -56,15 +56,13 @@ def test_what_one_server_removed_is_not_brought_back_by_what_another_saves(store
     assert ids(other) == ["a", "b"], "in its place"
 
 
-def test_a_save_changes_nothing_but_what_it_saves(store: ItemStore, tmp_path: Path) -> None:
+def test_save_changes_only_its_own_item(store: ItemStore, tmp_path: Path) -> None:
     ItemStore(tmp_path).keep_copy("a", "a.html", b"page")
     assert store.change("a", files=(FILE,)).kept == "a.html"
 
 
 @pytest.mark.parametrize("bring", [lambda store: store.restore("a"), lambda store: store.add(A)])
-def test_what_was_brought_back_is_not_cleared_away_with_what_was_not(
-    store: ItemStore, bring: Callable[[ItemStore], Item]
-) -> None:
+def test_restored_item_is_not_purged_with_the_others(store: ItemStore, bring: Callable[[ItemStore], Item]) -> None:
     store.keep_copy("a", "a.html", b"page")
     removed(store)
     removed(store, "b")
@@ -79,7 +77,7 @@ def copies(store: ItemStore) -> set[str]:
     return {place.name for place in store.copies.folder.iterdir()}
 
 
-def test_a_copy_goes_with_its_item_when_that_cannot_be_brought_back_any_more(store: ItemStore) -> None:
+def test_copy_is_deleted_once_item_cannot_be_restored(store: ItemStore) -> None:
     store.keep_copy("a", "a.html", b"page")
     store.keep_copy("b", "b.html", b"page")
     removed(store)
@@ -90,7 +88,7 @@ def test_a_copy_goes_with_its_item_when_that_cannot_be_brought_back_any_more(sto
 
 
 @pytest.mark.parametrize("name", ["documents.json", "removed.json"])
-def test_a_list_that_is_moved_away_for_a_while_costs_no_copy(store: ItemStore, tmp_path: Path, name: str) -> None:
+def test_temporarily_missing_list_deletes_no_copy(store: ItemStore, tmp_path: Path, name: str) -> None:
     store.keep_copy("a", "a.html", b"page")
     store.keep_copy("b", "b.html", b"page")
     removed(store)
@@ -104,7 +102,7 @@ def test_a_list_that_is_moved_away_for_a_while_costs_no_copy(store: ItemStore, t
     assert (ids(store), store.restore("a").kept) == (["b"], "a.html")
 
 
-def test_an_older_list_that_is_put_back_costs_no_copy_of_what_was_added_since(store: ItemStore, tmp_path: Path) -> None:
+def test_restored_older_list_deletes_no_newer_copy(store: ItemStore, tmp_path: Path) -> None:
     place = tmp_path / "documents.json"
     older = place.read_bytes()
     store.add(UPLOAD, b"only copy")
@@ -113,7 +111,7 @@ def test_an_older_list_that_is_put_back_costs_no_copy_of_what_was_added_since(st
     assert copies(store) == {"u.pdf"}
 
 
-def test_a_copy_that_another_item_has_stays(store: ItemStore, tmp_path: Path) -> None:
+def test_copy_used_by_another_item_stays(store: ItemStore, tmp_path: Path) -> None:
     """A list was put back after its person had added the same file again, and removed that."""
     store.add(UPLOAD, b"only copy")
     place = tmp_path / "documents.json"
@@ -125,7 +123,7 @@ def test_a_copy_that_another_item_has_stays(store: ItemStore, tmp_path: Path) ->
     assert (ids(store), copies(store)) == (["a", "u", "b"], {"u.pdf"})
 
 
-def test_what_cannot_be_deleted_is_tried_again(store: ItemStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_deletion_is_retried(store: ItemStore, monkeypatch: pytest.MonkeyPatch) -> None:
     store.keep_copy("a", "a.html", b"page")
     removed(store)
 
@@ -142,20 +140,20 @@ def test_what_cannot_be_deleted_is_tried_again(store: ItemStore, monkeypatch: py
         store.restore("a")
 
 
-def test_half_a_copy_that_a_killed_server_left_goes_with_the_next_one(store: ItemStore) -> None:
+def test_partial_copy_of_killed_server_is_deleted_with_next_save(store: ItemStore) -> None:
     store.keep_copy("a", "a.html", b"page")
     (store.copies.folder / f".u.pdf.ab{UNFINISHED}").write_bytes(b"hal")
     store.add(UPLOAD, b"only copy")
     assert copies(store) == {"a.html", "u.pdf"}
 
 
-def test_a_page_of_another_kind_takes_the_place_of_its_former_copy(store: ItemStore) -> None:
+def test_page_of_another_type_replaces_former_copy(store: ItemStore) -> None:
     store.keep_copy("a", "a.html", b"page")
     store.keep_copy("a", "a.pdf", b"paper")
     assert copies(store) == {"a.pdf"}
 
 
-def test_what_is_not_in_the_list_leaves_no_copy(store: ItemStore, tmp_path: Path) -> None:
+def test_unlisted_item_leaves_no_copy(store: ItemStore, tmp_path: Path) -> None:
     removed(store)
     with pytest.raises(NotFound):
         store.keep_copy("a", "a.html", b"page")
@@ -167,7 +165,7 @@ def test_what_is_not_in_the_list_leaves_no_copy(store: ItemStore, tmp_path: Path
 
 @pytest.mark.parametrize("step", [0, 1])
 @pytest.mark.parametrize("doing", ["remove", "restore"])
-def test_a_kill_between_the_two_lists_leaves_the_item_in_one_of_them(
+def test_kill_between_two_lists_keeps_item_in_one(
     store: ItemStore, doing: str, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if doing == "restore":
@@ -227,9 +225,7 @@ class FormerList(BaseModel):
     items: list[FormerItem]
 
 
-def test_a_former_version_reads_the_list_also_when_something_was_removed_or_restored(
-    store: ItemStore, tmp_path: Path
-) -> None:
+def test_older_version_can_read_list_with_removed_and_restored_items(store: ItemStore, tmp_path: Path) -> None:
     store.change("b", files=(FILE,), problem="late", stopped=True)
     removed(store)
     text = (tmp_path / "documents.json").read_text()
@@ -240,7 +236,7 @@ def test_a_former_version_reads_the_list_also_when_something_was_removed_or_rest
     assert [item.files[0].name for item in FormerList.model_validate_json(text).items if item.files] == ["/a/x.md"]
 
 
-def test_what_a_newer_version_has_written_into_the_list_survives(store: ItemStore, tmp_path: Path) -> None:
+def test_fields_of_newer_version_survive(store: ItemStore, tmp_path: Path) -> None:
     place = tmp_path / "documents.json"
     content: dict[str, Any] = json.loads(place.read_text())
     content["colour"] = "blue"
@@ -256,7 +252,7 @@ def test_what_a_newer_version_has_written_into_the_list_survives(store: ItemStor
     assert content["items"][1]["files"][0]["pageCount"] == 3
 
 
-def test_what_was_removed_in_the_list_itself_is_not_there_and_can_be_restored(store: ItemStore, tmp_path: Path) -> None:
+def test_item_removed_by_editing_list_is_gone_and_can_be_restored(store: ItemStore, tmp_path: Path) -> None:
     place = tmp_path / "documents.json"
     content = json.loads(place.read_text())
     content["items"][0]["removedAt"] = timestamp(NOW)
@@ -266,9 +262,7 @@ def test_what_was_removed_in_the_list_itself_is_not_there_and_can_be_restored(st
     assert ids(store) == ["a", "b"]
 
 
-def test_what_was_removed_in_the_list_itself_stays_removed_whatever_is_changed(
-    store: ItemStore, tmp_path: Path
-) -> None:
+def test_item_removed_by_editing_list_stays_removed_after_other_changes(store: ItemStore, tmp_path: Path) -> None:
     store.keep_copy("a", "a.html", b"page")
     place = tmp_path / "documents.json"
     content = json.loads(place.read_text())
@@ -282,7 +276,7 @@ def test_what_was_removed_in_the_list_itself_stays_removed_whatever_is_changed(
     assert ids(store) == ["u", "a", "b"]
 
 
-def test_what_was_removed_in_the_list_itself_is_cleared_from_it(store: ItemStore, tmp_path: Path) -> None:
+def test_item_removed_by_editing_list_is_purged(store: ItemStore, tmp_path: Path) -> None:
     place = tmp_path / "documents.json"
     content = json.loads(place.read_text())
     content["items"][0]["removedAt"] = timestamp(NOW)
@@ -293,7 +287,7 @@ def test_what_was_removed_in_the_list_itself_is_cleared_from_it(store: ItemStore
         store.restore("a")
 
 
-def test_a_damaged_list_of_what_was_removed_keeps_nobody_from_what_is_there(store: ItemStore, tmp_path: Path) -> None:
+def test_damaged_list_of_removed_items_does_not_affect_existing_ones(store: ItemStore, tmp_path: Path) -> None:
     store.keep_copy("a", "a.html", b"page")
     removed(store)
     place = tmp_path / "removed.json"
@@ -308,7 +302,7 @@ def test_a_damaged_list_of_what_was_removed_keeps_nobody_from_what_is_there(stor
     assert (place.read_text(), copies(store)) == ("{", {"a.html", "u.pdf"})
 
 
-def test_what_is_removed_next_is_noted_beside_the_damaged_list_of_before(store: ItemStore, tmp_path: Path) -> None:
+def test_next_removal_is_stored_beside_damaged_list(store: ItemStore, tmp_path: Path) -> None:
     (tmp_path / "removed.json").write_text("{")
     removed(store)
     assert (ids(store), store.restore("a").id) == (["b"], "a")

@@ -25,14 +25,7 @@ EVERY_KIND = {
 }
 
 
-@pytest.fixture
-def desk(tmp_path: Path, jp_asyncio_loop):
-    desk = Desk(tmp_path)
-    yield desk
-    jp_asyncio_loop.run_until_complete(desk.close())
-
-
-async def test_a_folder_of_every_kind_is_found_with_line_page_or_cell(desk: Desk) -> None:
+async def test_folder_with_all_types_is_found_with_line_page_or_cell(desk: Desk) -> None:
     desk.write(EVERY_KIND)
     item = await desk.add()
     assert (item.state, item.done, item.total, item.problems, item.problem) == ("done", 8, 8, [], None)
@@ -54,7 +47,7 @@ async def test_a_folder_of_every_kind_is_found_with_line_page_or_cell(desk: Desk
         assert 0 < first.score <= 1
 
 
-async def test_the_passage_around_what_was_matched_is_given_as_a_whole(desk: Desk) -> None:
+async def test_passage_around_match_is_returned_whole(desk: Desk) -> None:
     rows = "\n\n".join(
         f"Paragraph {n} of the log tells of the weather, the wind and the sea on that day." for n in range(60)
     )
@@ -67,7 +60,7 @@ async def test_the_passage_around_what_was_matched_is_given_as_a_whole(desk: Des
     assert len(best.text) > 2 * len(best.snippet)
 
 
-async def test_a_file_that_cannot_be_read_is_reported_and_the_rest_goes_on(desk: Desk) -> None:
+async def test_unreadable_file_is_reported_and_others_are_read(desk: Desk) -> None:
     desk.write(
         {
             "a.md": "Anemones",
@@ -87,7 +80,7 @@ async def test_a_file_that_cannot_be_read_is_reported_and_the_rest_goes_on(desk:
     assert (await desk.found("Anemones"), await desk.found("Zebra")) == (["a.md"], ["z.md"])
 
 
-async def test_hidden_ignored_and_linked_files_and_those_of_other_kinds_are_left_out(desk: Desk) -> None:
+async def test_hidden_ignored_linked_and_unsupported_files_are_skipped(desk: Desk) -> None:
     desk.write(
         {"a.md": "Anemones", ".secret.md": "Zebra", ".gitignore": "build/\n", "build/b.md": "Zebra", "c.zip": "Zebra"}
     )
@@ -97,7 +90,7 @@ async def test_hidden_ignored_and_linked_files_and_those_of_other_kinds_are_left
     assert await desk.found("Zebra") == []
 
 
-async def test_only_what_has_changed_is_read_again_and_what_has_gone_is_forgotten(desk: Desk) -> None:
+async def test_only_changed_files_are_reread_and_missing_ones_removed(desk: Desk) -> None:
     desk.write({"a.md": "Anemones", "b.md": "Barnacles", "c.md": "Clams"})
     await desk.add()
     desk.index.put_names.clear()
@@ -108,7 +101,7 @@ async def test_only_what_has_changed_is_read_again_and_what_has_gone_is_forgotte
     assert (item.total, await desk.found("Dolphins"), await desk.found("Clams")) == (2, ["b.md"], [])
 
 
-async def test_a_change_is_seen_by_a_search_some_time_later_without_being_asked_for(desk: Desk) -> None:
+async def test_change_is_noticed_by_a_later_search(desk: Desk) -> None:
     desk.write({"a.md": "Anemones"})
     await desk.add()
     await desk.found("Anemones")
@@ -120,7 +113,7 @@ async def test_a_change_is_seen_by_a_search_some_time_later_without_being_asked_
     assert await desk.found("Dolphins") == ["a.md"]
 
 
-async def test_a_file_that_vanishes_while_the_folder_is_read_is_reported(desk: Desk) -> None:
+async def test_file_vanishing_during_read_is_reported(desk: Desk) -> None:
     desk.write({"a.md": "Anemones", "b.md": "Barnacles"})
     guard_file = desk.guard.file
 
@@ -134,7 +127,7 @@ async def test_a_file_that_vanishes_while_the_folder_is_read_is_reported(desk: D
     assert await desk.found("Anemones") == ["a.md"]
 
 
-async def test_what_a_kill_cut_off_goes_on_where_it_was(tmp_path: Path) -> None:
+async def test_interrupted_work_resumes_after_kill(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.write({f"{n:03}.md": f"Note {n}" for n in range(150)})
     await desk.knowledge.add(".", None, is_url=False)
@@ -163,7 +156,7 @@ def forget_the_files(desk: Desk) -> None:
     place.write_text(json.dumps(content))
 
 
-async def test_a_lost_index_is_made_again_from_the_files(tmp_path: Path) -> None:
+async def test_lost_index_is_rebuilt_from_files(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.write(EVERY_KIND)
     await desk.add()
@@ -177,7 +170,7 @@ async def test_a_lost_index_is_made_again_from_the_files(tmp_path: Path) -> None
     await again.close()
 
 
-async def test_reading_can_be_stopped_and_gone_on_with(desk: Desk) -> None:
+async def test_reading_can_be_stopped_and_resumed(desk: Desk) -> None:
     desk.write({f"{n}.md": f"Note {n}" for n in range(10)})
     desk.index.held.clear()
     item = await desk.knowledge.add(".", None, is_url=False)
@@ -191,7 +184,7 @@ async def test_reading_can_be_stopped_and_gone_on_with(desk: Desk) -> None:
     assert ((await desk.refreshed()).state, len(desk.index.put_names)) == ("done", 10)
 
 
-async def test_what_is_removed_is_not_found_unless_another_item_has_it_too(desk: Desk) -> None:
+async def test_removed_item_is_not_found_unless_another_includes_it(desk: Desk) -> None:
     desk.write({"docs/a.md": "Anemones", "docs/b.md": "Barnacles"})
     folder, file = await desk.add("docs"), await desk.add("docs/a.md")
     await desk.knowledge.remove(folder.item_id)
@@ -203,14 +196,14 @@ async def test_what_is_removed_is_not_found_unless_another_item_has_it_too(desk:
         await desk.knowledge.remove(file.item_id)
 
 
-async def test_the_same_place_is_one_item(desk: Desk) -> None:
+async def test_same_path_is_one_item(desk: Desk) -> None:
     desk.write({"a.md": "Anemones"})
     first, second = await desk.add("a.md"), await desk.add("./a.md")
     assert first.item_id == second.item_id
     assert desk.index.put_names == ["a.md"]
 
 
-async def test_a_page_is_kept_so_that_it_is_found_again_without_the_web(tmp_path: Path) -> None:
+async def test_page_is_stored_and_found_without_network(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     url = "https://tides.example/today"
     desk.pages[url] = Fetched(url, 200, "text/html", EVERY_KIND["tides.html"].encode(), False)
@@ -226,7 +219,7 @@ async def test_a_page_is_kept_so_that_it_is_found_again_without_the_web(tmp_path
     await again.close()
 
 
-async def test_a_page_that_is_gone_is_reported_and_its_copy_of_before_is_still_found(desk: Desk) -> None:
+async def test_vanished_page_is_reported_and_old_copy_still_found(desk: Desk) -> None:
     url = "https://tides.example/today"
     desk.pages[url] = Fetched(url, 200, "text/plain", b"High water at four", False)
     await desk.add(url, is_url=True)
@@ -245,13 +238,13 @@ async def test_a_page_that_is_gone_is_reported_and_its_copy_of_before_is_still_f
         ("https://x.example/cat", "image/png", b"\x89PNG", "failed"),
     ],
 )
-async def test_a_page_is_of_the_kind_that_its_server_or_its_name_says(desk, url, media_type, body, outcome) -> None:
+async def test_page_type_comes_from_server_or_name(desk, url, media_type, body, outcome) -> None:
     desk.pages[url] = Fetched(url, 200, media_type, body, False)
     assert (await desk.add(url, is_url=True)).state == outcome
     assert await desk.found("high water") == ([url] if outcome == "done" else [])
 
 
-async def test_a_removal_can_be_undone_for_an_hour_without_the_web(desk: Desk) -> None:
+async def test_removal_can_be_undone_for_an_hour_without_network(desk: Desk) -> None:
     url = "https://tides.example/today"
     desk.pages[url] = Fetched(url, 200, "text/plain", b"High water at four", False)
     item = await desk.add(url, is_url=True)
@@ -270,7 +263,7 @@ async def test_a_removal_can_be_undone_for_an_hour_without_the_web(desk: Desk) -
         await desk.knowledge.restore(item.item_id)
 
 
-async def test_what_was_removed_is_neither_read_again_nor_in_the_way_of_adding_it_anew(desk: Desk) -> None:
+async def test_removed_item_is_not_reread_and_can_be_added_again(desk: Desk) -> None:
     desk.write({"a.md": "Anemones"})
     item = await desk.add("a.md")
     await desk.knowledge.remove(item.item_id)
@@ -280,7 +273,7 @@ async def test_what_was_removed_is_neither_read_again_nor_in_the_way_of_adding_i
     assert ((await desk.add("a.md")).chunks, await desk.found("Anemones")) == (1, ["a.md"])
 
 
-async def test_a_search_can_be_kept_to_some_folders(desk: Desk) -> None:
+async def test_search_can_be_limited_to_folders(desk: Desk) -> None:
     desk.write({"docs/a.md": "Anemones", "docs2/b.md": "Anemones", "c.md": "Anemones"})
     await desk.add()
     assert await desk.found("Anemones", paths=["docs"]) == ["docs/a.md"]
@@ -290,19 +283,19 @@ async def test_a_search_can_be_kept_to_some_folders(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(("where", "error"), [("/etc/passwd", PathNotAllowed), ("nowhere.md", NotFound)])
-async def test_what_is_not_allowed_or_not_there_is_not_added(desk: Desk, where: str, error: type[Exception]) -> None:
+async def test_disallowed_or_missing_paths_are_not_added(desk: Desk, where: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         await desk.knowledge.add(where, None, is_url=False)
     assert await desk.knowledge.items() == []
 
 
-async def test_a_file_of_another_kind_is_named_as_such(desk: Desk) -> None:
+async def test_unsupported_file_type_is_named(desk: Desk) -> None:
     desk.write({"a.zip": b"PK\0\0"})
     item = await desk.add("a.zip")
     assert (item.state, item.problem.partition(".")[0]) == ("failed", "Files of type ")
 
 
-async def test_a_place_that_is_gone_is_reported_and_what_was_read_of_it_stays(desk: Desk) -> None:
+async def test_missing_path_is_reported_and_indexed_text_stays(desk: Desk) -> None:
     desk.write({"docs/a.md": "Anemones"})
     await desk.add("docs")
     shutil.rmtree(desk.root / "docs")
@@ -311,7 +304,7 @@ async def test_a_place_that_is_gone_is_reported_and_what_was_read_of_it_stays(de
     assert await desk.found("Anemones") == ["docs/a.md"]
 
 
-async def test_an_index_that_cannot_be_written_is_the_item_s_problem_and_is_tried_again(desk: Desk) -> None:
+async def test_unwritable_index_is_reported_for_item_and_retried(desk: Desk) -> None:
     desk.write({"a.md": "Anemones"})
     desk.index.is_broken = True
     item = await desk.add()
@@ -320,7 +313,7 @@ async def test_an_index_that_cannot_be_written_is_the_item_s_problem_and_is_trie
     assert ((await desk.refreshed()).problem, await desk.found("Anemones")) == (None, ["a.md"])
 
 
-async def test_a_damaged_list_is_reported_and_left_as_it_is(desk: Desk) -> None:
+async def test_damaged_list_is_reported_and_left_unchanged(desk: Desk) -> None:
     desk.write({"a.md": "Anemones"})
     await desk.add()
     place = desk.home / "knowledge" / "documents.json"
@@ -332,7 +325,7 @@ async def test_a_damaged_list_is_reported_and_left_as_it_is(desk: Desk) -> None:
     assert place.read_text() == "{"
 
 
-async def test_progress_is_told_with_counts(desk: Desk) -> None:
+async def test_progress_is_reported_with_counts(desk: Desk) -> None:
     desk.write({f"{n:03}.md": f"Note {n}" for n in range(100)})
     await desk.add()
     steps = [(news.state, news.done, news.total) for news in desk.news if news]
@@ -341,7 +334,7 @@ async def test_progress_is_told_with_counts(desk: Desk) -> None:
     assert steps[-1] == ("done", 100, 100)
 
 
-async def test_progress_is_told_after_some_time_also_where_little_was_read(desk: Desk) -> None:
+async def test_progress_is_reported_periodically_even_if_little_was_read(desk: Desk) -> None:
     desk.write({f"{n}.md": f"Note {n}" for n in range(3)})
     guard_file = desk.guard.file
 

@@ -34,7 +34,7 @@ V1 = {"proc/self/cgroup": "12:cpu,cpuacct:/a\n8:memory:/docker/abc\n1:name=syste
         ({}, {"proc/self/cgroup": "what is this\n"}, MAX_BYTES),
     ],
 )
-def test_the_bound_is_a_quarter_of_the_smallest_limit(
+def test_limit_is_a_quarter_of_smallest_memory_limit(
     environment: Mapping[str, str], files: Mapping[str, str], bound: int, tmp_path: Path
 ) -> None:
     for name, text in files.items():

@@ -67,19 +67,19 @@ def refusal(name: str, data: bytes) -> str:
         ("Grüße".encode("cp1252"), "Grüße"),
     ],
 )
-def test_text_is_read_in_the_encoding_that_it_has_with_the_lines_of_the_file(data: bytes, text: str) -> None:
+def test_text_is_decoded_and_keeps_line_numbers(data: bytes, text: str) -> None:
     document = read("notes.txt", data)
     assert document.text == text
     assert document.own_lines
 
 
-def test_markdown_is_titled_by_its_front_matter_or_its_first_heading() -> None:
+def test_markdown_title_is_front_matter_or_first_heading() -> None:
     assert read("a.md", b"---\ntitle: 'Log of the Ada'\n---\n# Day 1\n").title == "Log of the Ada"
     assert read("a.md", b"\nSome words\n\n# Day 1 #\n").title == "Day 1"
     assert read("a.md", b"No heading").title == ""
 
 
-def test_a_page_gives_what_a_person_reads_and_no_script_or_menu() -> None:
+def test_page_yields_readable_text_without_scripts_and_menus() -> None:
     document = read("tides.html", PAGE)
     assert "Tide" in document.title
     assert "High water comes at 04:12" in document.text
@@ -87,7 +87,7 @@ def test_a_page_gives_what_a_person_reads_and_no_script_or_menu() -> None:
     assert not document.own_lines
 
 
-def test_a_pdf_gives_a_section_a_page() -> None:
+def test_pdf_yields_one_section_per_page() -> None:
     document = read("manual.pdf", pdf("The bilge pump\nhas a fuse.", "", "The anchor (Bruce) weighs 10 kg."))
     assert [(section.place, section.text) for section in document.sections] == [
         (Place(page=1), "The bilge pump\nhas a fuse."),
@@ -95,7 +95,7 @@ def test_a_pdf_gives_a_section_a_page() -> None:
     ]
 
 
-def test_a_lack_of_memory_is_not_taken_for_a_broken_page(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_out_of_memory_is_not_reported_as_broken_page(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(self: pypdf.PageObject) -> str:
         raise MemoryError
 
@@ -104,7 +104,7 @@ def test_a_lack_of_memory_is_not_taken_for_a_broken_page(monkeypatch: pytest.Mon
         read("manual.pdf", pdf("The bilge pump has a fuse."))
 
 
-def test_a_notebook_gives_markdown_code_and_printed_text_under_the_headings_above() -> None:
+def test_notebook_yields_markdown_code_and_output_under_headings() -> None:
     document = read(
         "tides.ipynb",
         notebook(
@@ -128,7 +128,7 @@ def test_a_notebook_gives_markdown_code_and_printed_text_under_the_headings_abov
     ]
 
 
-def test_a_table_gives_its_columns_with_types_and_its_first_rows() -> None:
+def test_table_yields_columns_with_types_and_first_rows() -> None:
     rows = "\n".join(f"2026-01-{day:02};{day};{day / 2};Cuxhaven" for day in range(1, 13))
     text = read("gauges.csv", f"day;number;height;town\n{rows}\n".encode()).text
     assert "Table gauges.csv: 12 rows, 4 columns." in text
@@ -137,34 +137,34 @@ def test_a_table_gives_its_columns_with_types_and_its_first_rows() -> None:
     assert "2026-01-11" not in text
 
 
-def test_a_table_without_a_header_keeps_its_first_row() -> None:
+def test_table_without_header_keeps_first_row() -> None:
     text = read("numbers.tsv", b"1\t2\n3\t4\n").text
     assert "2 rows" in text
     assert "| 1 | 2 |" in text
 
 
-def test_a_table_of_any_size_is_sampled() -> None:
+def test_large_table_is_sampled() -> None:
     large = io.BytesIO(b"name,height\n" + b"Cuxhaven,4.2\n" * (MAX_FILE_BYTES // 10))
     text = read_document("large.csv", large).text
     assert "many rows, 2 columns" in text
     assert text.count("| Cuxhaven |") == 10
 
 
-def test_parquet_gives_its_schema_and_first_rows() -> None:
+def test_parquet_yields_schema_and_first_rows() -> None:
     text = read("gauges.parquet", parquet({"town": ["Cuxhaven", None] * 20, "height": [4.2, 4.3] * 20})).text
     assert "40 rows, 2 columns" in text
     assert "- town: string\n- height: double" in text
     assert "| Cuxhaven | 4.2 |\n|  | 4.3 |" in text
 
 
-def test_of_a_parquet_of_any_size_only_its_beginning_is_read() -> None:
+def test_only_beginning_of_large_parquet_is_read() -> None:
     large = CountingFile(parquet({"id": range(20_000), "noise": [os.urandom(1_000) for _ in range(20_000)]}))
     text = read_document("large.parquet", large).text
     assert "20000 rows, 2 columns" in text
     assert large.read_bytes < 5_000_000 < large.seek(0, 2)
 
 
-def test_a_parquet_with_many_columns_shows_the_first_of_them_even_where_two_are_called_the_same() -> None:
+def test_wide_parquet_shows_first_columns_even_with_duplicate_names() -> None:
     columns = [pa.array([number]) for number in range(40)]
     out = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(columns, ["a", "b", "a", *(f"c{number}" for number in range(3, 40))]), out)
@@ -175,7 +175,7 @@ def test_a_parquet_with_many_columns_shows_the_first_of_them_even_where_two_are_
     assert "- c39: int64" in text
 
 
-def test_python_is_parted_at_its_definitions_with_what_stands_above_them() -> None:
+def test_python_is_split_at_definitions_with_preceding_comments() -> None:
     document = read("sails.py", PYTHON.encode())
     assert document.own_lines
     assert document.text == PYTHON
@@ -202,7 +202,7 @@ def test_python_is_parted_at_its_definitions_with_what_stands_above_them() -> No
         ("broken.py", "def reef(:\n    pass\n", ["reef"]),
     ],
 )
-def test_other_code_is_parted_where_a_definition_seems_to_begin(name: str, source: str, headings: list[str]) -> None:
+def test_other_code_is_split_at_likely_definitions(name: str, source: str, headings: list[str]) -> None:
     document = read(name, source.encode())
     assert [section.heading for section in document.sections] == headings
     assert document.text == source
@@ -226,17 +226,17 @@ def test_other_code_is_parted_where_a_definition_seems_to_begin(name: str, sourc
         ("long.log", b"line\n" * 1_000_000, "1000001 lines"),
     ],
 )
-def test_what_cannot_be_read_says_what_is_wrong_and_what_to_do(name: str, data: bytes, says: str) -> None:
+def test_unreadable_file_says_what_is_wrong_and_what_to_do(name: str, data: bytes, says: str) -> None:
     assert says in refusal(name, data)
 
 
-def test_files_of_unknown_kinds_have_no_reader_and_a_name_without_a_suffix_is_text() -> None:
+def test_unknown_types_have_no_reader_and_names_without_suffix_are_text() -> None:
     assert reader_of("a.zip") is None
     assert reader_of("README") is reader_of("notes.xyz".removesuffix(".xyz"))
     assert reader_of("A.PDF") is reader_of("b.pdf")
 
 
 @pytest.mark.parametrize("place", [Place(page=3), Place(cell=2), Place(cell=2, cell_id="a]b")])
-def test_a_place_is_read_back_from_its_words(place: Place) -> None:
+def test_location_is_parsed_back_from_its_text(place: Place) -> None:
     assert place_from(str(place)) == place
     assert place_from("Pages") is None

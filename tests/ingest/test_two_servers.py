@@ -23,7 +23,7 @@ async def names(desk: Desk) -> list[str]:
 
 
 @pytest.mark.parametrize("failing", [False, True])
-async def test_what_is_removed_while_another_server_reads_it_stays_away(
+async def test_item_removed_while_another_server_reads_it_stays_removed(
     desks: tuple[Desk, Desk], failing: bool
 ) -> None:
     one, other = desks
@@ -46,7 +46,7 @@ async def test_what_is_removed_while_another_server_reads_it_stays_away(
     assert await other.found("Anemones") == ["a.md"]
 
 
-async def test_the_reading_of_what_another_server_has_removed_ends_at_the_next_look(desks: tuple[Desk, Desk]) -> None:
+async def test_reading_stops_at_next_check_after_removal_elsewhere(desks: tuple[Desk, Desk]) -> None:
     one, other = desks
     one.write({"a.md": "Anemones", "b.md": "Barnacles"})
     kept = await other.add("b.md")
@@ -60,7 +60,7 @@ async def test_the_reading_of_what_another_server_has_removed_ends_at_the_next_l
     assert [there.item_id for there in await one.knowledge.items()] == [kept.item_id]
 
 
-async def test_what_is_in_the_index_of_no_item_is_not_shown_and_goes_at_the_next_look(desks: tuple[Desk, Desk]) -> None:
+async def test_orphaned_passages_are_hidden_and_removed_at_next_check(desks: tuple[Desk, Desk]) -> None:
     one, other = desks
     one.write({"a.md": "Anemones", "b.md": "Barnacles"})
     item = await one.add("a.md")
@@ -73,7 +73,7 @@ async def test_what_is_in_the_index_of_no_item_is_not_shown_and_goes_at_the_next
     assert [Path(name).name for name in await names(one)] == ["b.md"]
 
 
-async def test_a_page_that_is_fetched_when_it_is_removed_is_not_brought_back(desks: tuple[Desk, Desk]) -> None:
+async def test_page_removed_during_fetch_is_not_restored(desks: tuple[Desk, Desk]) -> None:
     one, other = desks
     url = "https://tides.example/today"
     one.pages[url] = Fetched(url, 200, "text/plain", b"High water at four", False)
@@ -93,7 +93,7 @@ async def test_a_page_that_is_fetched_when_it_is_removed_is_not_brought_back(des
     assert await other.found("high water") == [url]
 
 
-async def test_what_is_brought_back_while_another_server_reads_it_stays(desks: tuple[Desk, Desk]) -> None:
+async def test_item_restored_while_another_server_reads_it_stays(desks: tuple[Desk, Desk]) -> None:
     one, other = desks
     one.write({"a.md": "Anemones"})
     one.index.held.clear()

@@ -1,7 +1,6 @@
 """What a person uploads is kept as a copy, found with its place, and goes when it is removed for good."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -12,18 +11,11 @@ from tests.ingest.desk import Desk
 from tests.ingest.files import pdf
 
 
-@pytest.fixture
-def desk(tmp_path: Path, jp_asyncio_loop):
-    desk = Desk(tmp_path)
-    yield desk
-    jp_asyncio_loop.run_until_complete(desk.close())
-
-
 def copies(desk: Desk) -> list[str]:
     return [place.suffix for place in (desk.home / "knowledge" / "files").iterdir()]
 
 
-async def test_an_upload_is_found_with_its_page_and_its_copy_goes_after_the_time_to_undo(desk: Desk) -> None:
+async def test_upload_is_found_by_page_and_copy_deleted_after_undo_period(desk: Desk) -> None:
     item = await desk.knowledge.add_upload("../../manual.pdf", pdf("The bilge pump has a fuse."))
     item = await desk.finished(item)
     assert (item.kind, item.path, item.state) == ("upload", "manual.pdf", "done")
@@ -38,7 +30,7 @@ async def test_an_upload_is_found_with_its_page_and_its_copy_goes_after_the_time
     assert copies(desk) == []
 
 
-async def test_who_moves_the_damaged_list_away_and_puts_a_whole_one_back_has_lost_no_upload(desk: Desk) -> None:
+async def test_replacing_damaged_list_loses_no_upload(desk: Desk) -> None:
     await desk.finished(await desk.knowledge.add_upload("manual.md", b"The bilge pump has a fuse."))
     (copy,) = (desk.home / "knowledge" / "files").iterdir()
     os.utime(copy, (0, 0))
@@ -60,7 +52,7 @@ async def test_who_moves_the_damaged_list_away_and_puts_a_whole_one_back_has_los
     )
 
 
-async def test_the_same_file_is_one_item_and_another_one_of_that_name_is_another(desk: Desk) -> None:
+async def test_same_file_is_one_item_and_same_name_with_other_content_another(desk: Desk) -> None:
     first = await desk.finished(await desk.knowledge.add_upload("a.md", b"Anemones"))
     again = await desk.finished(await desk.knowledge.add_upload("a.md", b"Anemones"))
     other = await desk.finished(await desk.knowledge.add_upload("a.md", b"Barnacles"))
@@ -68,7 +60,7 @@ async def test_the_same_file_is_one_item_and_another_one_of_that_name_is_another
     assert [item.path for item in await desk.knowledge.items()] == ["a.md", "a.md"]
 
 
-async def test_two_names_of_one_content_do_not_share_their_copy(desk: Desk) -> None:
+async def test_two_names_with_same_content_have_separate_copies(desk: Desk) -> None:
     first = await desk.finished(await desk.knowledge.add_upload("a.md", b"Anemones"))
     await desk.finished(await desk.knowledge.add_upload("b.md", b"Anemones"))
     await desk.knowledge.remove(first.item_id)
@@ -78,7 +70,7 @@ async def test_two_names_of_one_content_do_not_share_their_copy(desk: Desk) -> N
     assert ((await desk.finished(left)).problem, await desk.found("Anemones")) == (None, ["b.md"])
 
 
-async def test_a_search_can_be_kept_to_an_upload(desk: Desk) -> None:
+async def test_search_can_be_limited_to_an_upload(desk: Desk) -> None:
     desk.write({"b.md": "Anemones"})
     await desk.add("b.md")
     await desk.finished(await desk.knowledge.add_upload("a.md", b"Anemones"))
@@ -89,7 +81,7 @@ async def test_a_search_can_be_kept_to_an_upload(desk: Desk) -> None:
     ("name", "size_bytes", "says"),
     [("photo.png", 10, "type .png are not supported"), ("a.csv", MAX_UPLOAD_BYTES + 1, "limited to 50 MB")],
 )
-async def test_what_is_refused_is_not_kept(desk: Desk, name: str, size_bytes: int, says: str) -> None:
+async def test_rejected_upload_is_not_stored(desk: Desk, name: str, size_bytes: int, says: str) -> None:
     with pytest.raises(DocumentUnreadable, match=says):
         await desk.knowledge.add_upload(name, bytes(size_bytes))
     assert await desk.knowledge.items() == []
@@ -107,5 +99,5 @@ async def test_what_is_refused_is_not_kept(desk: Desk, name: str, size_bytes: in
         ("x" * 500 + ".pdf", "x" * 196 + ".pdf"),
     ],
 )
-def test_an_upload_is_called_by_the_last_part_of_its_name(given: str, title: str) -> None:
+def test_upload_is_named_by_last_path_component(given: str, title: str) -> None:
     assert upload_title(given) == title

@@ -43,11 +43,11 @@ def asked(text: str = "", command: str = "", **options: object) -> MagicCall:
         ("", asked()),
     ],
 )
-def test_a_line_is_read(line: str, expected: MagicCall) -> None:
+def test_line_is_parsed(line: str, expected: MagicCall) -> None:
     assert parse(line) == expected
 
 
-def test_a_cell_is_the_question_and_its_first_line_may_begin_it() -> None:
+def test_cell_is_the_question_and_may_start_on_first_line() -> None:
     assert parse("--out x Look:", "\na\nb\n") == asked("Look:\n\na\nb", out="x")
     assert parse("", "help") == asked("help")
     assert parse("--mode agent", "why?") == asked("why?", mode="agent")
@@ -77,7 +77,7 @@ def test_a_cell_is_the_question_and_its_first_line_may_begin_it() -> None:
         ("--session 'a q", "is never closed"),
     ],
 )
-def test_what_cannot_be_meant_is_said(line: str, words: str) -> None:
+def test_invalid_combinations_are_reported(line: str, words: str) -> None:
     with pytest.raises(MagicError) as caught:
         parse(line)
     assert words in str(caught.value)
@@ -86,7 +86,7 @@ def test_what_cannot_be_meant_is_said(line: str, words: str) -> None:
 
 @pytest.mark.parametrize("command", ["sessions", "memory x", "skill x", "help"])
 @pytest.mark.parametrize("option", ["--out r", "--code", "--mode ask", "--model a/b", "--session new", "--agent a"])
-def test_an_option_is_taken_or_refused_and_never_left_aside(command: str, option: str) -> None:
+def test_options_are_accepted_or_rejected_and_never_ignored(command: str, option: str) -> None:
     word, name = command.partition(" ")[0], option.partition(" ")[0]
     taken = {"sessions": ["--agent"], "memory": ["--agent"], "skill": ["--agent", "--out"], "help": []}[word]
     if name in taken:
@@ -97,7 +97,7 @@ def test_an_option_is_taken_or_refused_and_never_left_aside(command: str, option
     assert f"-- {word}" in str(caught.value.hint)
 
 
-def test_a_schema_may_be_json_or_python() -> None:
+def test_schema_may_be_json_or_python() -> None:
     assert literal('{"a": true}') == literal("{'a': True}") == {"a": True}
     with pytest.raises(ValueError, match="neither JSON nor"):
         literal("open('x')")

@@ -9,7 +9,7 @@ from tests.magics.cells import LIMIT_S, Cells, Ran
 from tests.magics.conftest import Peer
 
 
-def test_a_question_is_answered_below_the_cell_with_a_variable_in_it(kernel: Cells, stage: Stage) -> None:
+def test_question_with_variable_is_answered_below_cell(kernel: Cells, stage: Stage) -> None:
     stage.play([Say("It is **42**.\n\n$x^2$", chunk_chars=3)], "Yes.")
     kernel.run("x = 41")
     ran = kernel.run("%onyx What comes after {x}?")
@@ -21,7 +21,7 @@ def test_a_question_is_answered_below_the_cell_with_a_variable_in_it(kernel: Cel
     assert "Is {x} 41,\nreally?" in stage.asked[1].last_user_text
 
 
-def test_an_answer_appears_as_it_comes_in_one_display(kernel: Cells, stage: Stage) -> None:
+def test_answer_streams_into_one_display(kernel: Cells, stage: Stage) -> None:
     hold = Hold()
     stage.play([Say("First half."), hold, Say(" Second half.")])
     seen: list[str] = []
@@ -43,7 +43,7 @@ def planned(*statuses: str) -> Call:
     return Call("plan_update", {"steps": [{"text": t, "status": s} for t, s in zip(texts, statuses, strict=True)]})
 
 
-def test_the_plan_is_a_list_that_is_kept_up_to_date(kernel: Cells, stage: Stage) -> None:
+def test_plan_is_a_list_that_is_updated(kernel: Cells, stage: Stage) -> None:
     hold = Hold()
     stage.play(
         [planned("doing", "pending", "pending")],
@@ -75,7 +75,7 @@ def test_the_plan_is_a_list_that_is_kept_up_to_date(kernel: Cells, stage: Stage)
     assert bundle["application/vnd.onyx.turn+json"]["parts"][0]["steps"][1] == {"text": "Fit", "status": "doing"}
 
 
-def test_an_unknown_name_is_an_error_without_a_stack_and_nothing_is_sent(kernel: Cells, stage: Stage) -> None:
+def test_unknown_name_is_an_error_without_traceback_and_nothing_is_sent(kernel: Cells, stage: Stage) -> None:
     kernel.run("frame = 1")
     ran = kernel.run("%onyx Look at {frme}")
     assert (ran.status, ran.ename) == ("error", "MagicError")
@@ -85,9 +85,7 @@ def test_an_unknown_name_is_an_error_without_a_stack_and_nothing_is_sent(kernel:
     assert stage.asked == []
 
 
-def test_the_questions_of_a_kernel_are_one_session_that_the_sidebar_knows(
-    kernel: Cells, stage: Stage, peer: Peer
-) -> None:
+def test_questions_of_a_kernel_share_a_session_visible_in_sidebar(kernel: Cells, stage: Stage, peer: Peer) -> None:
     stage.play("One.", "Two.", "Three.", "Four.")
     for question in ("first", "second", "--session new third", "fourth"):
         assert kernel.run(f"%onyx {question}").status == "ok"
@@ -106,9 +104,7 @@ def test_the_questions_of_a_kernel_are_one_session_that_the_sidebar_knows(
     assert f"| `{listed[1]['sessionKey']}` |" in table
 
 
-def test_a_question_in_another_session_goes_there_and_says_where_it_came_from(
-    kernel: Cells, stage: Stage, peer: Peer
-) -> None:
+def test_question_to_another_session_names_its_origin(kernel: Cells, stage: Stage, peer: Peer) -> None:
     key = peer.ask("sessions.create", title="Mine")["sessionKey"]
     stage.play("There.", "Here.")
     kernel.run(f"%onyx --session {key} over there")
@@ -120,7 +116,7 @@ def test_a_question_in_another_session_goes_there_and_says_where_it_came_from(
     assert kernel.run("%onyx --session nobody hello").ename == "Refused"
 
 
-def test_a_session_that_was_deleted_is_made_anew(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+def test_deleted_session_is_recreated(kernel: Cells, stage: Stage, lab: LabServer) -> None:
     stage.play("One.", "Two.")
     kernel.run("%onyx first")
     newest = max((lab.home / "sessions").rglob("*.jsonl"), key=lambda path: path.stat().st_mtime)
@@ -128,7 +124,7 @@ def test_a_session_that_was_deleted_is_made_anew(kernel: Cells, stage: Stage, la
     assert kernel.run("%onyx second").markdown == "Two."
 
 
-def test_an_interrupt_stops_the_turn_and_the_display_says_so(kernel: Cells, stage: Stage, peer: Peer) -> None:
+def test_interrupt_stops_turn_and_display_says_so(kernel: Cells, stage: Stage, peer: Peer) -> None:
     hang = Hang()
     stage.play(["Half an answer", hang], "Again.")
     half = threading.Event()
@@ -146,7 +142,7 @@ def test_an_interrupt_stops_the_turn_and_the_display_says_so(kernel: Cells, stag
     assert kernel.run("%onyx Go on").markdown == "Again."
 
 
-def test_a_provider_that_fails_is_said_in_the_cell(kernel: Cells, stage: Stage) -> None:
+def test_provider_failure_is_shown_in_cell(kernel: Cells, stage: Stage) -> None:
     stage.play([HttpError(401, "Incorrect API key provided.", "invalid_api_key")])
     ran = kernel.run("%onyx Hello")
     assert ran.ename == "MagicError"
@@ -154,7 +150,7 @@ def test_a_provider_that_fails_is_said_in_the_cell(kernel: Cells, stage: Stage) 
     assert "**The answer failed.**" in ran.markdown
 
 
-def test_tool_calls_are_one_line_each_and_a_picture_is_only_a_link(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+def test_tool_calls_are_one_line_each_and_images_are_links(kernel: Cells, stage: Stage, lab: LabServer) -> None:
     lab.files.joinpath("data.txt").write_text("rows", "utf-8")
     read = Call("read", {"path": "data.txt"})
     stage.play(
@@ -172,7 +168,7 @@ def test_tool_calls_are_one_line_each_and_a_picture_is_only_a_link(kernel: Cells
     assert ">x</a> (evil.example) &lt;img src=x&gt;" in ran.html
 
 
-def test_a_cell_of_the_notebook_that_asks_cannot_be_run_and_the_model_is_told(kernel: Cells, stage: Stage) -> None:
+def test_cell_of_asking_notebook_cannot_be_run_and_model_is_told(kernel: Cells, stage: Stage) -> None:
     name = "a_cell_of_the_notebook_that_asks_cannot_.ipynb"
     stage.play([Call("notebook_run_cell", {"path": name, "cellId": "cell-1"})], "Run it yourself, please.")
     ran = kernel.run("%onyx Run the first cell")
@@ -181,14 +177,14 @@ def test_a_cell_of_the_notebook_that_asks_cannot_be_run_and_the_model_is_told(ke
     assert "its kernel is waiting for your answer" in tool_results(stage.asked[1])[-1]
 
 
-def test_the_token_is_in_no_address_and_no_log(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+def test_token_is_in_no_address_or_log(kernel: Cells, stage: Stage, lab: LabServer) -> None:
     stage.play("Hello.")
     assert kernel.run("%onyx Hello").status == "ok"
     log = lab.log.read_text("utf-8")
     assert f"token={TOKEN}" not in log.replace(f"/lab?token={TOKEN}", "")
 
 
-def test_unloading_takes_the_magic_away_and_loading_twice_changes_nothing(kernel: Cells, stage: Stage) -> None:
+def test_unloading_removes_magic_and_loading_twice_changes_nothing(kernel: Cells, stage: Stage) -> None:
     stage.play("Once.")
     kernel.run("%load_ext onyx_jupyter\n%reload_ext onyx_jupyter")
     assert kernel.run("%onyx Hello there?").markdown == "Once."
@@ -198,7 +194,7 @@ def test_unloading_takes_the_magic_away_and_loading_twice_changes_nothing(kernel
     assert kernel.run("get_ipython().find_line_magic('onyx').x").status == "error"
 
 
-def test_help_memory_and_an_unknown_option_need_no_model(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+def test_help_memory_and_unknown_option_need_no_model(kernel: Cells, stage: Stage, lab: LabServer) -> None:
     lab.home.joinpath("workspace", "memory").mkdir(parents=True, exist_ok=True)
     lab.home.joinpath("workspace", "memory", "2026-01-02.md").write_text("# Work\n\nThe *fiscal* year: April.", "utf-8")
     assert "%onyx memory" in kernel.run("%onyx help").markdown

@@ -42,7 +42,7 @@ def port_of(lab: LabServer) -> int:
     return int(lab.url("").split(":")[2].partition("/")[0])
 
 
-def test_a_line_that_breaks_in_the_middle_costs_no_word(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+def test_broken_connection_loses_no_text(kernel: Cells, stage: Stage, lab: LabServer) -> None:
     hold = Hold()
     stage.play([Say("First half."), hold, Say(" Second half.", chunk_chars=2)])
     with CutLine(port_of(lab)) as line:
@@ -100,7 +100,7 @@ def ask(lab: LabServer, front: Front, patience_s: float) -> Future[TurnState]:
     return future
 
 
-def test_a_server_that_was_started_again_says_how_the_answer_ended(mortal: LabServer, stage: Stage) -> None:
+def test_restarted_server_reports_how_the_answer_ended(mortal: LabServer, stage: Stage) -> None:
     stage.play(["Half an answer.", Hang()])
     front = Front("Half an answer.")
     with pytest.raises(MagicError, match="server stopped before this answer was finished"):
@@ -108,7 +108,7 @@ def test_a_server_that_was_started_again_says_how_the_answer_ended(mortal: LabSe
     assert front.shown == "Half an answer.\n\n**The server stopped before this answer was finished.**"
 
 
-def test_a_server_that_stays_away_is_said_to_be_away(mortal: LabServer, stage: Stage) -> None:
+def test_unreachable_server_is_reported(mortal: LabServer, stage: Stage) -> None:
     stage.play(["Half an answer.", Hang()])
     front = Front("Half an answer.")
     with pytest.raises(MagicError, match="does not answer") as caught:
@@ -117,7 +117,7 @@ def test_a_server_that_stays_away_is_said_to_be_away(mortal: LabServer, stage: S
     assert "could not be restored" in front.shown
 
 
-def test_where_no_server_is_the_error_says_what_was_looked_for(tmp_path: Path) -> None:
+def test_without_server_the_error_says_what_was_searched(tmp_path: Path) -> None:
     environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path), "JPY_PARENT_PID": "1"}
     done = execute(tmp_path, environment, "%load_ext onyx_jupyter\n%onyx hello")
     assert done.returncode != 0
@@ -125,9 +125,7 @@ def test_where_no_server_is_the_error_says_what_was_looked_for(tmp_path: Path) -
         assert words in done.stderr
 
 
-def test_a_notebook_that_is_executed_alone_finds_the_server_by_its_folder(
-    lab: LabServer, stage: Stage, tmp_path: Path
-) -> None:
+def test_standalone_notebook_finds_server_by_folder(lab: LabServer, stage: Stage, tmp_path: Path) -> None:
     stage.play([Call("exec", {"command": "touch headless.txt"})], "I could not make it.")
     environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(lab.home.parent / "runtime")}
     environment.pop("ONYX_URL", None)

@@ -15,7 +15,7 @@ def touch(name: str) -> list[Call]:
     return [Call("exec", {"command": f"touch {name}"})]
 
 
-def test_a_yes_at_the_prompt_lets_it_run_once(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+def test_yes_at_prompt_runs_once(kernel: Cells, stage: Stage, lab: LabServer) -> None:
     stage.play(["I make it.", *touch("yes-1.txt")], touch("yes-2.txt"), "Made.")
     asked: list[str] = []
     shown: list[bool] = []
@@ -33,9 +33,7 @@ def test_a_yes_at_the_prompt_lets_it_run_once(kernel: Cells, stage: Stage, lab: 
     assert ran.markdown == "I make it.\n\n✓ Ran `touch yes-1.txt`  \n✓ Ran `touch yes-2.txt`\n\nMade."
 
 
-def test_the_prompt_shows_exactly_what_would_run_and_a_no_reaches_the_model(
-    kernel: Cells, stage: Stage, lab: LabServer
-) -> None:
+def test_prompt_shows_exact_call_and_denial_reaches_model(kernel: Cells, stage: Stage, lab: LabServer) -> None:
     stage.play(["I need it.", Call("exec", {"command": "touch no.txt\necho `x` *y*"})], "As you like.")
     shown: list[str] = []
 
@@ -54,7 +52,7 @@ def test_the_prompt_shows_exactly_what_would_run_and_a_no_reaches_the_model(
     assert ran.markdown.endswith("As you like.")
 
 
-def test_a_yes_for_the_session_holds_for_the_next_question(kernel: Cells, stage: Stage, lab: LabServer) -> None:
+def test_session_approval_applies_to_next_question(kernel: Cells, stage: Stage, lab: LabServer) -> None:
     stage.play(touch("again.txt"), "One.", touch("again.txt"), "Two.")
     prompts: list[str] = []
     assert kernel.run("%onyx first", lambda prompt: (prompts.append(prompt), "s")[1]).status == "ok"
@@ -63,7 +61,7 @@ def test_a_yes_for_the_session_holds_for_the_next_question(kernel: Cells, stage:
     assert "for this session" in prompts[0]
 
 
-def test_a_question_of_the_agent_is_answered_by_number_in_words_or_skipped(kernel: Cells, stage: Stage) -> None:
+def test_agent_question_is_answered_by_number_text_or_skipped(kernel: Cells, stage: Stage) -> None:
     ask = Call("ask_user", {"question": "Which month?", "choices": ["March", "April"]})
     only = Call("ask_user", {"question": "Which?", "choices": ["A", "B"], "freeText": False})
     stage.play([ask], [ask], [ask], [only], "Thanks.")
@@ -76,9 +74,7 @@ def test_a_question_of_the_agent_is_answered_by_number_in_words_or_skipped(kerne
     assert told[3] == "The user answered: B"
 
 
-def test_where_nobody_can_type_it_is_denied_and_says_why(
-    kernel: Cells, stage: Stage, lab: LabServer, peer: Peer
-) -> None:
+def test_without_input_call_is_denied_with_reason(kernel: Cells, stage: Stage, lab: LabServer, peer: Peer) -> None:
     stage.play([*touch("nobody.txt"), Call("ask_user", {"question": "Sure?"})], "I could not.")
     ran = kernel.run("%onyx Make it")
     assert ran.status == "ok"
@@ -90,9 +86,7 @@ def test_where_nobody_can_type_it_is_denied_and_says_why(
     assert peer.ask("approvals.list")["approvals"] == []
 
 
-def test_a_tab_that_has_the_notebook_open_answers_and_nobody_is_prompted(
-    kernel: Cells, stage: Stage, lab: LabServer, peer: Peer
-) -> None:
+def test_open_tab_answers_and_nobody_is_prompted(kernel: Cells, stage: Stage, lab: LabServer, peer: Peer) -> None:
     name = "a_tab_that_has_the_notebook_open_answers.ipynb"
     peer.ask("client.update", notebooks=[{"path": name, "active": True}])
     stage.play([*touch("card.txt")], "Made.")
@@ -107,7 +101,7 @@ def test_a_tab_that_has_the_notebook_open_answers_and_nobody_is_prompted(
     assert lab.files.joinpath("card.txt").exists()
 
 
-def test_what_is_answered_elsewhere_while_one_types_counts_once(
+def test_answer_given_elsewhere_during_prompt_counts_once(
     kernel: Cells, stage: Stage, lab: LabServer, peer: Peer
 ) -> None:
     stage.play(touch("elsewhere.txt"), "Not made.")
@@ -123,7 +117,7 @@ def test_what_is_answered_elsewhere_while_one_types_counts_once(
     assert "not now" in ran.markdown
 
 
-def test_an_interrupt_at_the_prompt_stops_the_turn(kernel: Cells, stage: Stage, lab: LabServer, peer: Peer) -> None:
+def test_interrupt_at_prompt_stops_turn(kernel: Cells, stage: Stage, lab: LabServer, peer: Peer) -> None:
     stage.play(touch("interrupted.txt"))
 
     def person(prompt: str) -> str:

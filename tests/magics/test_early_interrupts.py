@@ -87,14 +87,14 @@ REFUSED = {"error": {"code": -1, "message": "no"}}
 @pytest.mark.parametrize(
     ("begins", "stops", "act"), [("chat.send", "chat.abort", ask), ("skills.run", "skills.stop", run_skill)]
 )
-def test_what_began_without_the_cell_knowing_is_stopped(begins: str, stops: str, act: Any) -> None:
+def test_run_started_without_confirmation_is_stopped(begins: str, stops: str, act: Any) -> None:
     line = Line(begins, BEGAN)
     assert "may still be running" not in act(line)
     assert line.sent[-1] == (stops, {"runId": "r1"})
 
 
 @pytest.mark.parametrize(("begins", "act"), [("chat.send", ask), ("skills.run", run_skill)])
-def test_where_nobody_knows_whether_it_began_the_cell_says_so(begins: str, act: Any) -> None:
+def test_unknown_start_is_reported_in_cell(begins: str, act: Any) -> None:
     line = Line(begins)
     assert "may still be running" in act(line)
     refused = Line(begins, REFUSED)

@@ -9,7 +9,7 @@ from tests.magics.cells import Cells
 from tests.notebooks.kernel import NOTEBOOKS
 
 
-def test_the_example_asks_with_a_frame_and_takes_the_answer_on(kernel: Cells, stage: Stage) -> None:
+def test_example_asks_about_frame_and_uses_answer(kernel: Cells, stage: Stage) -> None:
     cells = nbformat.read(NOTEBOOKS / "examples" / "magics.ipynb", as_version=4).cells
     stage.play("Gentoo penguins are.", json.dumps({"heaviest": "Gentoo", "mass_g": 5076}))
     shown = {}

@@ -33,7 +33,7 @@ def put(text: str) -> str:
         ("$x", "$x"),
     ],
 )
-def test_a_text_with_braces(text: str, expected: str) -> None:
+def test_braces_in_text(text: str, expected: str) -> None:
     assert put(text) == expected
 
 
@@ -51,7 +51,7 @@ def test_a_text_with_braces(text: str, expected: str) -> None:
         (r"\frac{a}{b}", "there is no variable a"),
     ],
 )
-def test_what_cannot_be_put_in_is_said_and_nothing_is_sent(text: str, words: str) -> None:
+def test_invalid_interpolation_is_reported_and_nothing_is_sent(text: str, words: str) -> None:
     with pytest.raises(MagicError) as caught:
         put(text)
     assert words in str(caught.value)
@@ -59,7 +59,7 @@ def test_what_cannot_be_put_in_is_said_and_nothing_is_sent(text: str, words: str
     assert "{{" in (caught.value.hint or "")
 
 
-def test_a_question_changes_no_variable() -> None:
+def test_question_changes_no_variable() -> None:
     names = {"x": 1}
     interpolate("{x}", names, str)
     assert names == {"x": 1}

@@ -15,7 +15,7 @@ def shell(connection_file: str = "", **names: Any) -> Any:
     )
 
 
-def test_vs_code_names_the_notebook_in_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vs_code_sets_notebook_path_in_a_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -26,14 +26,14 @@ def test_vs_code_names_the_notebook_in_a_variable(tmp_path: Path, monkeypatch: p
     assert facts.as_sender == {"kernelId": facts.kernel_id, "name": "sales.ipynb"}
 
 
-def test_jupyters_own_name_counts_before_that_of_vs_code(tmp_path: Path) -> None:
+def test_jupyter_session_name_takes_precedence_over_vs_code(tmp_path: Path) -> None:
     names = {VSCODE_NAME: str(tmp_path / "other.ipynb")}
     facts = kernel_facts(shell(**names), {SESSION_NAME: f"RTC:{tmp_path}/mine.ipynb"})
     assert facts.notebook == tmp_path / "mine.ipynb"
 
 
 @pytest.mark.parametrize("told", [{}, {VSCODE_NAME: ""}, {VSCODE_NAME: None}])
-def test_without_a_notebook_its_place_is_the_folder(
+def test_without_notebook_location_is_the_folder(
     told: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -42,7 +42,7 @@ def test_without_a_notebook_its_place_is_the_folder(
     assert facts.as_sender == {"kernelId": facts.kernel_id}
 
 
-def test_a_kernel_of_a_server_has_its_id_and_any_other_one_of_its_own() -> None:
+def test_server_kernel_has_its_id_and_others_a_generated_one() -> None:
     assert kernel_facts(shell("/run/kernel-4f2a-77.json"), {}).kernel_id == "4f2a-77"
     own = kernel_facts(shell("/tmp/tmpx1.json"), {}).kernel_id  # as VS Code starts one
     assert own

@@ -26,18 +26,18 @@ def said(*given: Any) -> str:
 
 
 @pytest.mark.parametrize("results", [[], [PASSAGE]])
-def test_what_kept_a_search_from_being_better_stands_below_it(results: list[Any]) -> None:
+def test_search_limitation_is_shown_below_results(results: list[Any]) -> None:
     assert said(results, "Only words were searched: no *embedder*.").endswith(
         "\n\n*Only words were searched: no \\*embedder\\*.*"
     )
     assert "Only words" not in said(results)
 
 
-def test_nothing_found_claims_nothing_about_words() -> None:
+def test_empty_result_does_not_blame_word_search() -> None:
     assert said([]).startswith("Nothing found in memory: fiscal year.")
 
 
-def test_days_are_asked_for_and_named_where_they_hold_nothing() -> None:
+def test_date_filter_is_sent_and_named_if_nothing_is_found() -> None:
     answering = Answering([])
     told = memory(answering, "fiscal year", Options(since="2026-03-01"))  # type: ignore[arg-type]
     assert told.startswith("Nothing found in memory for these dates: fiscal year.")

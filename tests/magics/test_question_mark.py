@@ -3,7 +3,7 @@
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
-from onyx_jupyter.magics.question_mark import Question
+from onyx_jupyter.magics.extension import Question
 
 
 def transformed(cell: str) -> str:
@@ -25,7 +25,7 @@ def transformed(cell: str) -> str:
         "3?",
     ],
 )
-def test_a_line_that_ends_in_a_question_mark_goes_to_the_magic(question: str) -> None:
+def test_line_ending_in_question_mark_reaches_the_magic(question: str) -> None:
     assert transformed(f"%onyx {question}") == f"get_ipython().run_line_magic('onyx', {question!r})\n"
     assert transformed(f"x = 1\nif x:\n    %onyx {question}\ny = 2\n").splitlines() == [
         "x = 1",
@@ -35,7 +35,7 @@ def test_a_line_that_ends_in_a_question_mark_goes_to_the_magic(question: str) ->
     ]
 
 
-def test_a_cell_magic_keeps_its_question_marks() -> None:
+def test_cell_magic_keeps_question_marks() -> None:
     assert transformed("%%onyx --mode ask\nis this so?\n") == (
         "get_ipython().run_cell_magic('onyx', '--mode ask', 'is this so?\\n')\n"
     )
@@ -45,5 +45,5 @@ def test_a_cell_magic_keeps_its_question_marks() -> None:
     "cell",
     ["%onyx?\n", "%onyxes what?\n", "%timeit x?\n", "x.y?\n", 's = """\n%onyx why?\n"""\n', "a % onyx\n", "onyx?\n"],
 )
-def test_other_lines_are_as_without_it(cell: str) -> None:
+def test_other_lines_are_unchanged(cell: str) -> None:
     assert transformed(cell) == TransformerManager().transform_cell(cell)

@@ -9,7 +9,7 @@ SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required
 TABLE = "Here it is:\n\n| city | people |\n|---|---:|\n| Bern | 134,794 |\n| **Ulm** | 126,000 |\n\nAs of 2023."
 
 
-def test_text_and_code_leave_the_cell(kernel: Cells, stage: Stage) -> None:
+def test_text_and_code_are_returned_from_cell(kernel: Cells, stage: Stage) -> None:
     stage.play("  Just words.  ", "Like so:\n\n```python\nx = 1\n```\n\nand\n\n```python\ny = 2\n```", "No code.")
     assert kernel.run("%onyx --out words Say something").status == "ok"
     assert kernel.value("words") == "Just words."
@@ -20,7 +20,7 @@ def test_text_and_code_leave_the_cell(kernel: Cells, stage: Stage) -> None:
     assert "no code" in kernel.run("%onyx --code Say something").evalue
 
 
-def test_json_fits_its_schema_or_is_asked_for_once_more(kernel: Cells, stage: Stage) -> None:
+def test_json_matches_schema_or_is_requested_once_more(kernel: Cells, stage: Stage) -> None:
     kernel.run(f"schema = {json.loads(SCHEMA)!r}; wrong = 5")
     stage.play('```json\n{"n": 3}\n```', '{"n": "three"}', '{"n": 4}', "[1, 2]", "Sorry.", "Still words.")
     assert kernel.run("%onyx --out first --schema schema How many?").status == "ok"
@@ -40,7 +40,7 @@ def test_json_fits_its_schema_or_is_asked_for_once_more(kernel: Cells, stage: St
     assert len(stage.asked) == 6
 
 
-def test_a_table_becomes_a_frame_with_numbers(kernel: Cells, stage: Stage) -> None:
+def test_table_becomes_frame_with_numbers(kernel: Cells, stage: Stage) -> None:
     stage.play(TABLE, "```csv\na,b\n1,x\n,y\n```", "words", "more words")
     assert kernel.run("%onyx --out cities --out-type frame Which cities?").status == "ok"
     assert kernel.value("[type(cities).__name__, list(cities.columns)]") == ["DataFrame", ["city", "people"]]

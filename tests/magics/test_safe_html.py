@@ -54,7 +54,7 @@ def assert_harmless(page: str) -> None:
 
 
 @pytest.mark.parametrize("payload", payloads(), ids=lambda payload: payload.name)
-def test_no_payload_leaves_anything_that_acts(payload: Payload) -> None:
+def test_no_payload_leaves_active_content(payload: Payload) -> None:
     assert_harmless(markdown_html(payload.text))
     assert_harmless(clean_html(payload.text))
     bundle = text_data(payload.text)
@@ -65,7 +65,7 @@ def test_no_payload_leaves_anything_that_acts(payload: Payload) -> None:
     assert_harmless(shown["text/html"])
 
 
-def test_the_list_is_that_of_the_sidebar() -> None:
+def test_allow_list_is_the_sidebars() -> None:
     shared = json.loads(LIST.read_text("utf-8"))
     assert set(shared["elements"]) == safe_html.ELEMENTS
     assert {element: set(names) for element, names in shared["attributes"].items()} == {
@@ -87,7 +87,7 @@ def test_the_list_is_that_of_the_sidebar() -> None:
         ("~~no~~", "<s>no</s>"),
     ],
 )
-def test_an_answer_reads_as_it_was_written(markdown: str, inside: str) -> None:
+def test_answer_keeps_its_formatting(markdown: str, inside: str) -> None:
     assert inside in markdown_html(markdown)
 
 
@@ -104,34 +104,34 @@ def test_an_answer_reads_as_it_was_written(markdown: str, inside: str) -> None:
         ("[a@b.example](mailto:a@b.example)", ">a@b.example</a></p>"),
     ],
 )
-def test_a_link_says_where_it_leads(markdown: str, shown: str) -> None:
+def test_link_shows_its_target(markdown: str, shown: str) -> None:
     assert shown in markdown_html(markdown)
 
 
-def test_a_page_within_jupyter_is_a_link_only_where_we_made_it() -> None:
+def test_jupyter_page_is_linked_only_if_created_by_us() -> None:
     markdown = "[copy](/lab/tree/Onyx%3Aruns/x.ipynb)"
     assert "href" not in markdown_html(markdown)
     assert 'href="/lab/tree/Onyx%3Aruns/x.ipynb"' in markdown_html(markdown, ["/lab/tree/Onyx%3Aruns/x.ipynb"])
 
 
-def test_a_table_of_pandas_stays_a_table() -> None:
+def test_pandas_table_stays_a_table() -> None:
     page = '<div><style scoped>.a{}</style><table border="1" class="dataframe"><tr><td>1</td></tr></table></div>'
     assert "<table><tbody><tr><td>1</td></tr></tbody></table>" in clean_html(page)
     assert ".a{}" not in clean_html(page)
 
 
-def test_outputs_that_run_code_are_named_and_left_out() -> None:
+def test_active_outputs_are_named_and_left_out() -> None:
     widget = {"application/vnd.jupyter.widget-view+json": {"model_id": "a"}, "text/latex": "$\\style{a}{b}$"}
     (shown,) = shown_outputs([{"output_type": "display_data", "data": widget, "metadata": {}}])
     assert set(shown["data"]) == {"text/plain"}
     assert "application/vnd.jupyter.widget-view+json" in shown["data"]["text/plain"]
 
 
-def test_a_drawing_is_shown_as_a_picture() -> None:
+def test_svg_is_shown_as_image() -> None:
     drawing = {"image/svg+xml": ["<svg onload='x()'>", "</svg>"]}
     shown, _ = output_data({"output_type": "display_data", "data": drawing, "metadata": {}})
     assert shown["text/html"].startswith('<img alt="" src="data:image/svg+xml;base64,')
 
 
-def test_a_terminal_gets_no_control_characters() -> None:
+def test_terminal_gets_no_control_characters() -> None:
     assert without_controls("a\x1b]52;c;x\x07b\r\nc\td") == "a\\x1b]52;c;x\\x07b\nc\td"

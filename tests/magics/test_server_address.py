@@ -37,7 +37,7 @@ def write(folder: Path, pid: int, /, **facts: Any) -> None:
     (folder / f"jpserver-{pid}.json").write_text(json.dumps(given))
 
 
-def test_the_server_that_started_the_kernel_comes_before_those_of_the_folder(tmp_path: Path, listening: int) -> None:
+def test_server_that_started_kernel_is_preferred(tmp_path: Path, listening: int) -> None:
     write(tmp_path, 7, port=8888, hostname="0.0.0.0", base_url="/user/ada/", secure=True)
     write(tmp_path, 8, port=listening, root_dir=str(tmp_path))
     found = find_server({"JPY_PARENT_PID": "7"}, tmp_path, tmp_path)
@@ -48,9 +48,7 @@ def test_the_server_that_started_the_kernel_comes_before_those_of_the_folder(tmp
     assert ServerAddress("https://x.example/", "").page("a.ipynb") == "https://x.example/lab/tree/a.ipynb"
 
 
-def test_without_it_the_nearest_living_server_of_the_folder_is_taken(
-    tmp_path: Path, listening: int, silent: int
-) -> None:
+def test_otherwise_nearest_running_server_of_folder_is_used(tmp_path: Path, listening: int, silent: int) -> None:
     inner = tmp_path / "project" / "deep"
     inner.mkdir(parents=True)
     write(tmp_path, 1, port=listening, root_dir=str(tmp_path))
@@ -72,18 +70,18 @@ def test_without_it_the_nearest_living_server_of_the_folder_is_taken(
         ("http://[::1]:8888/x/", "http://[::1]:8888/x/"),
     ],
 )
-def test_what_the_environment_says_comes_first(tmp_path: Path, url: str, expected: str) -> None:
+def test_environment_variables_take_precedence(tmp_path: Path, url: str, expected: str) -> None:
     write(tmp_path, 7)
     found = find_server({"ONYX_URL": url, "ONYX_TOKEN": "mine", "JPY_PARENT_PID": "7"}, tmp_path, tmp_path)
     assert found == ServerAddress(expected, "mine")
 
 
-def test_on_a_hub_the_servers_own_token_is_used(tmp_path: Path) -> None:
+def test_hub_server_token_is_used_on_a_hub(tmp_path: Path) -> None:
     write(tmp_path, 7, token="", base_url="/user/ada/")
     assert find_server({**HUB, "JPY_PARENT_PID": "7"}, tmp_path, tmp_path).token == "of the hub"
 
 
-def test_the_hubs_token_goes_to_no_other_server(tmp_path: Path, listening: int) -> None:
+def test_hub_token_is_sent_to_no_other_server(tmp_path: Path, listening: int) -> None:
     somewhere = find_server({**HUB, "ONYX_URL": "http://colleague:8888/user/ada/"}, tmp_path, tmp_path)
     assert somewhere.token == ""
     write(tmp_path, 7, token="", base_url="/user/eve/")
@@ -99,7 +97,7 @@ def test_the_hubs_token_goes_to_no_other_server(tmp_path: Path, listening: int) 
     assert find_server(HUB, tmp_path, tmp_path).token == "of the hub"
 
 
-def test_an_error_says_what_was_looked_for_and_no_token(tmp_path: Path, silent: int) -> None:
+def test_error_says_what_was_searched_without_token(tmp_path: Path, silent: int) -> None:
     write(tmp_path, 3, port=silent, root_dir=str(tmp_path))
     with pytest.raises(MagicError) as caught:
         find_server({"JPY_PARENT_PID": "12"}, tmp_path, tmp_path)

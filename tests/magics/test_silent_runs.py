@@ -47,7 +47,7 @@ class Silent(ServerConnection):
         ((ConnectionGone("dead"), [OVER]), 1),
     ],
 )
-def test_a_run_that_is_silent_is_asked_for_until_it_is_over(
+def test_silent_run_is_polled_until_it_ends(
     listed: tuple[Any, ...], closed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(skill_run, "SILENCE_S", 0.0)
@@ -58,7 +58,7 @@ def test_a_run_that_is_silent_is_asked_for_until_it_is_over(
     assert connection.closed == closed
 
 
-def test_a_run_is_left_in_peace_while_it_is_not_silent_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_briefly_silent_run_is_not_polled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(skill_run, "SILENCE_S", 3600.0)
 
     class Once(Silent):

@@ -75,7 +75,7 @@ class Cell:
         return self.consent.given(SkillRun(self.server, "fresh", "writer"), skill("untrusted"), has_card=True)
 
 
-def test_it_goes_on_with_what_was_trusted_and_trusts_nothing_itself() -> None:
+def test_trusted_skill_continues_and_magic_trusts_nothing_itself() -> None:
     cell = Cell(("chat.delta", {}), closed("trusted", "of another cell"), closed("trusted"))
     assert cell.given()["text"] == "print(2)"
     assert cell.server.asked == [("skills.ask", PLACE), ("skills.get", PLACE)]
@@ -84,14 +84,14 @@ def test_it_goes_on_with_what_was_trusted_and_trusts_nothing_itself() -> None:
     assert beside == {MIME_TYPE: {"schemaVersion": 1, "questionId": "q1"}}
 
 
-def test_the_server_is_made_to_look_when_skills_changed_and_when_it_is_silent() -> None:
+def test_server_rechecks_when_skills_change_or_after_silence() -> None:
     cell = Cell(UPDATED, None, closed("trusted"))
     assert cell.given()["skill"]["state"] == "ready"
     looked = ("skills.question", {"questionId": "q1"})
     assert cell.server.asked[1:3] == [looked, looked]
 
 
-def test_a_connection_that_breaks_is_opened_again_and_asks_anew() -> None:
+def test_broken_connection_is_reopened_and_asks_again() -> None:
     cell = Cell(ConnectionGone("broken"), closed("gone"), closed("trusted", "q2"))
     assert cell.given()["skill"]["state"] == "ready"
     assert [beside[MIME_TYPE]["questionId"] for _, beside in cell.shown] == ["q1", "q2"]
@@ -105,7 +105,7 @@ def test_a_connection_that_breaks_is_opened_again_and_asks_anew() -> None:
         (KeyboardInterrupt(), "not trusted, so it was not run"),
     ],
 )
-def test_a_no_silence_and_an_interrupt_run_nothing(told: Any, words: str) -> None:
+def test_denial_timeout_and_interrupt_run_nothing(told: Any, words: str) -> None:
     cell = Cell(told)
     with pytest.raises(MagicError, match="was not run: this version of it is not trusted") as denied:
         cell.given()
@@ -116,7 +116,7 @@ def test_a_no_silence_and_an_interrupt_run_nothing(told: Any, words: str) -> Non
     assert cell.server.closings == (1 if isinstance(told, KeyboardInterrupt) else 0)
 
 
-def test_a_skill_that_cannot_be_used_any_more_says_why_and_leaves_no_card_that_waits() -> None:
+def test_unusable_skill_says_why_and_leaves_no_pending_card() -> None:
     cell = Cell(closed("unusable", reason="There is no skill 'fresh'."))
     with pytest.raises(MagicError, match=r"fresh cannot be run\. There is no skill 'fresh'") as unusable:
         cell.given()
@@ -124,7 +124,7 @@ def test_a_skill_that_cannot_be_used_any_more_says_why_and_leaves_no_card_that_w
     assert cell.shown[-1] == ("✗ **fresh** · The skill fresh cannot be run. There is no skill 'fresh'.", {})
 
 
-def test_a_server_that_refuses_to_ask_is_heard() -> None:
+def test_server_refusal_is_reported() -> None:
     cell = Cell(Refused("There is no method 'skills.ask'.", "-32601"))
     with pytest.raises(Refused):
         cell.given()

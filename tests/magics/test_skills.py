@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from onyx_jupyter.errors import MagicError
-from onyx_jupyter.magics.skill_arguments import parse_call, values
+from onyx_jupyter.magics.skill_command import parse_call, values
 from onyx_jupyter.magics.skill_consent import MIME_TYPE
 from tests.e2e.lab_server import LabServer
 from tests.magics.cells import LIMIT_S, Cells, Ran
@@ -18,7 +18,7 @@ from tests.skills.notebooks import cell, write_notebook, write_text_skill
 FIELDS = [{"name": "path", "type": "path"}, {"name": "n", "type": "integer"}, {"name": "on", "type": "boolean"}]
 
 
-def test_a_call_is_read_into_values_by_the_types_of_its_fields() -> None:
+def test_call_is_converted_by_field_types() -> None:
     name, given = parse_call("""profile path=12.csv n=3 on=True other=["a", {"b": 1}] words='a b' df={rows}""")
     assert name == "profile"
     assert values(given, FIELDS, {"rows": (1, 2)}.__getitem__) == {
@@ -49,7 +49,7 @@ def trust(peer: Peer, name: str) -> None:
     peer.ask("skills.trust", name=name, hash=peer.ask("skills.get", name=name)["skill"]["hash"])
 
 
-def test_a_skill_runs_with_a_variable_and_shows_its_result(kernel: Cells, skills: Path, peer: Peer) -> None:
+def test_skill_runs_with_variable_and_shows_result(kernel: Cells, skills: Path, peer: Peer) -> None:
     write_notebook(
         skills / "double.ipynb",
         cell("n: int = 1\nword: str = 'x'", "parameters"),
@@ -74,7 +74,7 @@ def test_a_skill_runs_with_a_variable_and_shows_its_result(kernel: Cells, skills
     assert "no skill 'ghost'" in kernel.run("%onyx skill ghost").evalue
 
 
-def test_instructions_are_not_run_and_leave_nothing_that_looks_begun(kernel: Cells, skills: Path) -> None:
+def test_instructions_are_not_run_and_leave_no_pending_output(kernel: Cells, skills: Path) -> None:
     write_text_skill(skills / "house-words")
     prompts: list[str] = []
     ran = kernel.run("%onyx skill house-words", lambda prompt: prompts.append(prompt) or "y")
@@ -85,7 +85,7 @@ def test_instructions_are_not_run_and_leave_nothing_that_looks_begun(kernel: Cel
     assert "contains instructions, which the agent follows" in form.evalue
 
 
-def test_a_new_skill_is_shown_and_runs_only_after_a_yes(kernel: Cells, skills: Path) -> None:
+def test_new_skill_is_shown_and_runs_only_after_approval(kernel: Cells, skills: Path) -> None:
     write_notebook(skills / "fresh.ipynb", cell("print('fresh', 1)"))
     denied = kernel.run("%onyx skill fresh", lambda prompt: "n")
     assert "not trusted" in denied.evalue
@@ -114,7 +114,7 @@ def ask_in_a_card(kernel: Cells, peer: Peer, name: str) -> tuple[str, Callable[[
     return card["questionId"], wait
 
 
-def test_a_card_answers_at_the_server_and_the_cell_goes_on(kernel: Cells, skills: Path, peer: Peer) -> None:
+def test_card_answers_server_and_cell_continues(kernel: Cells, skills: Path, peer: Peer) -> None:
     write_notebook(skills / "carded.ipynb", cell("print('carded', 1)"))
     question_id, wait = ask_in_a_card(kernel, peer, "carded")
     peer.ask("skills.answer", questionId=question_id)
@@ -129,7 +129,7 @@ def test_a_card_answers_at_the_server_and_the_cell_goes_on(kernel: Cells, skills
     assert list(wait().displays.values())[-1]["text/plain"] == "carded 1\n"
 
 
-def test_a_question_ends_with_the_cell_that_waits(kernel: Cells, skills: Path, peer: Peer) -> None:
+def test_question_ends_with_waiting_cell(kernel: Cells, skills: Path, peer: Peer) -> None:
     write_notebook(skills / "interrupted.ipynb", cell("print(1)"))
     question_id, wait = ask_in_a_card(kernel, peer, "interrupted")
     assert peer.ask("skills.question", questionId=question_id)["open"] is True
@@ -140,7 +140,7 @@ def test_a_question_ends_with_the_cell_that_waits(kernel: Cells, skills: Path, p
     assert wait().markdown == "– **interrupted** · not trusted, so it was not run"
 
 
-def test_a_page_from_before_the_card_is_asked_by_input(kernel: Cells, skills: Path, peer: Peer) -> None:
+def test_outdated_page_falls_back_to_input(kernel: Cells, skills: Path, peer: Peer) -> None:
     write_notebook(skills / "older.ipynb", cell("print('older', 1)"))
     path = peer.ask("client.shows", kernelId=kernel.kernel_id)["path"]
     peer.ask("client.update", notebooks=[{"path": path, "active": True}])
@@ -150,7 +150,7 @@ def test_a_page_from_before_the_card_is_asked_by_input(kernel: Cells, skills: Pa
     assert list(ran.displays.values())[-1]["text/plain"] == "older 1\n"
 
 
-def test_a_skill_that_fails_says_so_and_an_interrupt_stops_one(kernel: Cells, skills: Path, peer: Peer) -> None:
+def test_failing_skill_says_so_and_interrupt_stops_one(kernel: Cells, skills: Path, peer: Peer) -> None:
     write_notebook(skills / "broken.ipynb", cell("1 / 0"))
     write_notebook(skills / "slow.ipynb", cell("print('begun', flush=True)\nimport time\ntime.sleep(600)"))
     for name in ("broken", "slow"):

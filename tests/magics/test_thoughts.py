@@ -31,7 +31,7 @@ def applied(*events):
     return state, json.dumps(front.shown)
 
 
-def test_no_bundle_holds_a_thought_and_the_card_says_that_the_model_thinks():
+def test_output_contains_no_thoughts_and_card_says_model_is_thinking():
     state, shown = applied(thought("Walrus "), thought("again."), thought("", seconds=2.0), said("It is 4."))
     assert "Thinking" in shown
     assert "Walrus" not in shown
@@ -40,7 +40,7 @@ def test_no_bundle_holds_a_thought_and_the_card_says_that_the_model_thinks():
     assert state.answer == "It is 4."
 
 
-def test_the_card_says_so_after_a_step_too_and_is_drawn_once_for_it():
+def test_card_shows_thinking_after_a_step_and_is_rendered_once():
     state, _ = applied(("tool.started", {"runId": "r", "callId": "c", "tool": "read", "input": {"path": "a"}}))
     assert state.apply(*thought("Good.")) is True
     assert state.apply(*thought(" Now.")) is False
@@ -49,7 +49,7 @@ def test_the_card_says_so_after_a_step_too_and_is_drawn_once_for_it():
     assert "Thinking" not in markdown(state)
 
 
-def test_words_that_were_thought_leave_the_card():
+def test_text_reclassified_as_thought_is_removed_from_card():
     state, _ = applied(said("One"), said("\n\nWalrus."), thought("\n\nWalrus.", wasSaid=True), said("\n\nTwo"))
     assert markdown(state) == "One\n\nTwo"
     state, _ = applied(said("Walrus."), thought("Walrus.", wasSaid=True))

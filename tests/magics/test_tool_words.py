@@ -27,7 +27,7 @@ def started(activity=RUN):
     return "tool.started", {"input": {"command": "ls"}, **({"activity": activity} if activity else {})}
 
 
-def test_a_call_reads_as_going_on_until_it_is_over():
+def test_call_reads_as_running_until_it_ends():
     assert step(started()).line == "… Run `` ls `x` ``"
     assert step(started(), finished("ok")).line == "✓ Ran `` ls `x` ``"
     assert step(started(EDIT), finished("ok", label={**EDIT, "object": "b.ipynb"})).words.object == "b.ipynb"
@@ -42,20 +42,20 @@ def test_a_call_reads_as_going_on_until_it_is_over():
         ("timed_out", "Edited and ran a cell of"),
     ],
 )
-def test_a_call_that_could_not_be_done_does_not_read_as_done_and_says_why(kind, verb):
+def test_failed_call_does_not_read_as_done_and_says_why(kind, verb):
     part = step(started(EDIT), finished("failed", {"kind": kind, "reason": "It [waits]."}))
     assert part.words.verb == verb
     assert part.line.endswith(r" · It \[waits\].")
 
 
-def test_a_call_that_was_not_allowed_says_what_was_said():
+def test_denied_call_shows_reason():
     asked = "exec.approval_request", {"approvalId": "a", "toolName": "exec", "details": {}, "activity": RUN}
     assert step(asked).line == "◆ Run `` ls `x` ``"
     part = step(asked, finished("denied", {"kind": "denied", "reason": "Denied: Not here"}, input={}))
     assert part.line == "⊘ Run `` ls `x` `` · Denied: Not here"
 
 
-def test_a_tool_without_words_is_known_by_its_name():
+def test_tool_without_label_is_shown_by_name():
     assert step(started(None), finished("ok")).line == "✓ Exec ls"
     words = describe_call("acme_look_up", {"action": "of_a_later_version"}, {"limit": 3, "query": "x\ny"}, is_over=True)
     assert (words.verb, words.object, words.is_code) == ("Acme look up", "x", False)

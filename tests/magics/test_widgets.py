@@ -26,7 +26,7 @@ def skills(lab: LabServer) -> Path:
     return lab.home / "skills"
 
 
-def test_a_form_runs_a_skill_with_what_its_fields_hold(kernel: Cells, skills: Path, peer: Peer) -> None:
+def test_form_runs_skill_with_its_field_values(kernel: Cells, skills: Path, peer: Peer) -> None:
     write_notebook(
         skills / "repeat.ipynb",
         cell(
@@ -52,7 +52,7 @@ def test_a_form_runs_a_skill_with_what_its_fields_hold(kernel: Cells, skills: Pa
     assert kernel.value("[form.run_button.disabled, form.stop_button.disabled]") == [False, True]
 
 
-def test_a_form_asks_for_trust_and_its_stop_button_works_while_it_runs(kernel: Cells, skills: Path) -> None:
+def test_form_asks_for_trust_and_stop_button_works(kernel: Cells, skills: Path) -> None:
     write_notebook(skills / "linger.ipynb", cell("print('begun', flush=True)\nimport time\ntime.sleep(600)"))
     kernel.run(UNTIL + "import onyx_jupyter\nform = onyx_jupyter.skill_form('linger').form")
     assert kernel.value("[form.run_button.disabled, 'begun' in form._source.value]") == [True, True]
@@ -64,7 +64,7 @@ def test_a_form_asks_for_trust_and_its_stop_button_works_while_it_runs(kernel: C
     assert "linger · stopped" in kernel.value("form.status.value")
 
 
-def test_a_form_asks_for_trust_in_what_can_be_read_and_in_nothing_newer(kernel: Cells, skills: Path) -> None:
+def test_form_asks_for_trust_only_in_displayed_version(kernel: Cells, skills: Path) -> None:
     write_notebook(skills / "shifty.ipynb", cell("n: int = 1", "parameters"), cell("print('harmless')"))
     kernel.run(UNTIL + "import onyx_jupyter\nform = onyx_jupyter.skill_form('shifty').form")
     write_notebook(skills / "shifty.ipynb", cell("m: str = 'x'", "parameters"), cell("print('other')"))
@@ -111,7 +111,7 @@ with Held({method!r}) as held:
 """
 
 
-def test_stop_before_the_run_has_an_id_stops_it_all_the_same(kernel: Cells, skills: Path, peer: Peer) -> None:
+def test_stop_before_run_has_an_id_stops_it(kernel: Cells, skills: Path, peer: Peer) -> None:
     write_notebook(skills / "forever.ipynb", cell("import time\ntime.sleep(600)"))
     trust(peer, "forever")
     kernel.run(HELD + "import onyx_jupyter\nform = onyx_jupyter.skill_form('forever').form")
@@ -150,7 +150,7 @@ def test_memory_and_usage_are_shown(kernel: Cells, stage: Stage, lab: LabServer)
     assert "tokens in" in usage
 
 
-def test_without_ipywidgets_it_says_what_to_install_and_the_magic_works(kernel: Cells) -> None:
+def test_without_ipywidgets_message_says_what_to_install_and_magic_works(kernel: Cells) -> None:
     kernel.run("import sys\nsys.modules['ipywidgets'] = None\nimport onyx_jupyter")
     ran = kernel.run("onyx_jupyter.usage()")
     assert ran.ename == "MagicError"

@@ -46,7 +46,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-async def test_what_the_same_conversation_brought_in_before_is_not_taken_for_this(place: Place) -> None:
+async def test_earlier_change_of_same_conversation_is_not_mistaken_for_this_one(place: Place) -> None:
     await place.done(await place.planned(TEA))
     place.file.write_text(place.file.read_text() + "- By hand\n")
     plan = await place.planned_unnoted(NUTS)
@@ -57,7 +57,7 @@ async def test_what_the_same_conversation_brought_in_before_is_not_taken_for_thi
     assert "- Saved meanwhile\n" in place.file.read_text()
 
 
-async def test_what_was_done_before_a_kill_is_done_once_whatever_was_added_since(place: Place) -> None:
+async def test_change_made_before_kill_is_not_repeated_despite_later_additions(place: Place) -> None:
     await place.done(await place.planned(TEA))
     place.file.write_text(place.file.read_text() + "- By hand\n")
     plan = await place.planned_unnoted(NUTS)

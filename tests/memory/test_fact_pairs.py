@@ -115,9 +115,7 @@ async def telling(tmp_path: Path) -> AsyncIterator[Told]:
 
 
 @pytest.mark.parametrize("pairs", [CORRECTING, SAYING_MORE, TURNED_ROUND], ids=["corrects", "adds", "turns round"])
-async def test_whatever_is_told_otherwise_ends_the_former_fact_and_is_what_holds(
-    tmp_path: Path, pairs: list[tuple[str, str]]
-) -> None:
+async def test_contradicting_fact_replaces_former_one(tmp_path: Path, pairs: list[tuple[str, str]]) -> None:
     async with telling(tmp_path) as told:
         for older, newer in pairs:
             kept, true = await told(older, newer)
@@ -126,21 +124,21 @@ async def test_whatever_is_told_otherwise_ends_the_former_fact_and_is_what_holds
             assert kept.former.text == older
 
 
-async def test_the_same_in_other_words_is_one_fact_in_the_newer_ones(tmp_path: Path) -> None:
+async def test_paraphrase_is_same_fact_with_newer_wording(tmp_path: Path) -> None:
     async with telling(tmp_path) as told:
         for older, newer in OTHER_WORDS:
             kept, true = await told(older, newer)
             assert (kept.outcome, true) == ("reinforced", [(newer, 1.0)]), older
 
 
-async def test_what_stands_beside_another_ends_and_strengthens_nothing(tmp_path: Path) -> None:
+async def test_compatible_facts_do_not_affect_each_other(tmp_path: Path) -> None:
     async with telling(tmp_path) as told:
         for older, newer in BESIDE:
             kept, true = await told(older, newer)
             assert (kept.outcome, true) == ("new", [(older, 1.0), (newer, 1.0)]), older
 
 
-async def test_where_nobody_can_tell_both_are_kept_and_the_older_is_named(tmp_path: Path) -> None:
+async def test_undecidable_pair_is_kept_and_older_fact_named(tmp_path: Path) -> None:
     async with telling(tmp_path) as told:
         for older, newer in NOBODY_CAN_TELL:
             kept, true = await told(older, newer)

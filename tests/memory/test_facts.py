@@ -30,11 +30,11 @@ def fact(name: str = "f1", confidence: float = 1.0, at: datetime = BEGIN, text: 
         (-400, 1.0),  # a clock that was put back
     ],
 )
-def test_a_fact_keeps_95_percent_for_every_seven_days_without_being_told(days: float, expected: float) -> None:
+def test_confidence_decays_to_95_percent_per_week_without_repetition(days: float, expected: float) -> None:
     assert confidence_at(fact(), BEGIN + timedelta(days=days)) == pytest.approx(expected, abs=5e-5)
 
 
-def test_told_again_it_gains_a_tenth_of_what_is_left_then_and_never_more_than_one() -> None:
+def test_repetition_adds_a_tenth_of_remaining_confidence_up_to_one() -> None:
     after = reinforced(fact(), BEGIN + timedelta(days=14))
     assert after.confidence == 1.0  # 0.9025 + 0.1, capped
     weak = reinforced(fact(confidence=0.5), BEGIN + timedelta(days=7))
@@ -48,11 +48,11 @@ def test_told_again_it_gains_a_tenth_of_what_is_left_then_and_never_more_than_on
     ("confidence", "days", "goes"),
     [(1.0, 167, False), (1.0, 168, True), (0.2, 29, False), (0.2, 30, False), (0.2, 31, True), (0.3, 0, False)],
 )
-def test_only_what_is_uncertain_and_old_goes(confidence: float, days: int, goes: bool) -> None:
+def test_only_old_uncertain_facts_are_removed(confidence: float, days: int, goes: bool) -> None:
     assert is_expired(fact(confidence=confidence), BEGIN + timedelta(days=days)) is goes
 
 
-def test_the_surest_come_first_then_the_last_told_and_what_ended_never() -> None:
+def test_most_confident_then_most_recent_come_first_and_ended_never() -> None:
     now = BEGIN + timedelta(days=10)
     facts = [
         fact("f1", at=BEGIN),  # 0.95
@@ -65,7 +65,7 @@ def test_the_surest_come_first_then_the_last_told_and_what_ended_never() -> None
     assert [one.id for one in most_confident(facts, now, 2)] == ["f3", "f2"]
 
 
-def test_what_ended_keeps_the_interval_in_which_it_was_true() -> None:
+def test_ended_fact_keeps_interval_of_validity() -> None:
     ended = superseded(fact(), "f2", BEGIN + timedelta(days=3))
     assert (ended.valid_from, ended.valid_until, ended.superseded_by) == (BEGIN, BEGIN + timedelta(days=3), "f2")
     assert superseded(fact(), "f2", BEGIN - timedelta(days=3)).valid_until == BEGIN, "never before it began"
@@ -125,7 +125,7 @@ def test_whether_two_facts_say_the_same(older: str, newer: str, close: bool, exp
     assert compare_facts(tokenize_fact(older), tokenize_fact(newer), close=close) == expected
 
 
-def test_lines_survive_what_nobody_here_knows() -> None:
+def test_unknown_lines_survive() -> None:
     told = with_states("", read_facts(""), [fact("f1"), fact("f2", text="Lives in Oslo")])
     by_hand = told.replace('"category":"general"', '"mood":"good","category":"general"', 1)
     torn = by_hand + '{"kind":"note of another program"}\nno json at all\n{"id":"f3","fact":'
@@ -153,12 +153,12 @@ def test_lines_survive_what_nobody_here_knows() -> None:
         ('{"id":"f1","fact":"  ","created":"2026-01-01"}', None),
     ],
 )
-def test_what_a_person_wrote_into_the_file_is_taken_within_bounds(line: str, confidence: float | None) -> None:
+def test_hand_edited_values_are_clamped(line: str, confidence: float | None) -> None:
     found = list(read_facts(line).facts.values())
     assert [one.confidence for one in found] == ([] if confidence is None else [confidence])
 
 
-def test_what_can_be_found_is_each_fact_that_is_true_still_at_its_line() -> None:
+def test_each_current_fact_is_searchable_at_its_line() -> None:
     first = with_states("", read_facts(""), [fact("f1"), replace(fact("f2", text="Uses pandas"), category="tools")])
     text = with_states(first, read_facts(first), [superseded(fact("f1"), "f3", BEGIN), fact("f3", text="Likes coffee")])
     assert [(one.heading, one.text, one.context, one.start_line, one.end_line) for one in fact_chunks(text)] == [

@@ -33,7 +33,7 @@ def room(tmp_path: Path) -> Room:
     return Room(memory, versions, memory.folder.workspace / "MEMORY.md")
 
 
-async def test_what_a_person_saves_while_the_agent_adds_a_memory_is_in_the_file(room: Room) -> None:
+async def test_user_save_during_append_is_kept(room: Room) -> None:
     room.file.write_text("- Before\n")
     room.versions.meanwhile = [lambda: room.file.write_text("- Saved meanwhile\n")]
     await room.memory.write("- Added", "MEMORY.md")
@@ -45,14 +45,14 @@ async def test_what_a_person_saves_while_the_agent_adds_a_memory_is_in_the_file(
     ]
 
 
-async def test_a_file_that_an_editor_has_just_emptied_is_waited_for(room: Room) -> None:
+async def test_file_just_truncated_by_editor_is_waited_for(room: Room) -> None:
     room.file.write_text("- Before\n")
     room.versions.meanwhile = [lambda: room.file.write_text(""), lambda: room.file.write_text("- Saved\n")]
     await room.memory.write("- Added", "MEMORY.md")
     assert room.file.read_text() == "- Saved\n\n- Added\n"
 
 
-async def test_a_file_that_changes_again_and_again_is_left_to_who_changes_it(room: Room) -> None:
+async def test_repeatedly_changing_file_is_left_alone(room: Room) -> None:
     room.file.write_text("0")
     room.versions.meanwhile = [lambda n=n: room.file.write_text(f"state {n}") for n in range(1, 20)]
     with pytest.raises(MemoryConflict):
@@ -62,7 +62,7 @@ async def test_a_file_that_changes_again_and_again_is_left_to_who_changes_it(roo
 
 
 @pytest.mark.parametrize("change", ["replace", "restore"])
-async def test_what_a_person_saves_while_a_whole_text_is_exchanged_stays(room: Room, change: str) -> None:
+async def test_user_save_during_full_replacement_is_kept(room: Room, change: str) -> None:
     for text in ("one", "two"):
         room.file.write_text(text)
         await room.memory.versions("MEMORY.md")
@@ -78,13 +78,13 @@ async def test_what_a_person_saves_while_a_whole_text_is_exchanged_stays(room: R
     assert room.file.read_text() == "by hand"
 
 
-async def test_a_new_file_of_its_person_is_not_written_over(room: Room) -> None:
+async def test_new_user_file_is_not_overwritten(room: Room) -> None:
     room.versions.meanwhile = [lambda: room.file.write_text("mine")]
     await room.memory.write("- Added", "MEMORY.md")
     assert room.file.read_text() == "mine\n\n- Added\n"
 
 
-async def test_others_who_write_a_memory_file_are_told_of_what_was_saved_since(room: Room) -> None:
+async def test_other_writers_are_told_of_intervening_saves(room: Room) -> None:
     room.file.write_text("one")
 
     def put(based_on: str | None) -> None:
@@ -110,14 +110,14 @@ async def test_others_who_write_a_memory_file_are_told_of_what_was_saved_since(r
     assert room.memory.state(room.file.with_suffix(".txt")) is None, "no memory file"
 
 
-async def test_whoever_holds_a_folder_keeps_others_from_changing_it(room: Room) -> None:
+async def test_folder_lock_excludes_other_writers(room: Room) -> None:
     with held(room.file.parent), pytest.raises(StorageError, match=r"locked for 0\.01 s"), held(room.file.parent, 0.01):
         raise AssertionError("two at once")
     with held(room.file.parent, 0):
         pass
 
 
-async def test_controls_and_what_nobody_sees_are_not_remembered(room: Room) -> None:
+async def test_control_and_invisible_characters_are_not_remembered(room: Room) -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
     await room.memory.write(f"a\0b \x1b[31mred{hidden}\u202e\x07", "MEMORY.md")
     await room.memory.write("می\u200cخواهم 👩\u200d🔬 ❤\ufe0f \ud800", "MEMORY.md")
@@ -126,7 +126,7 @@ async def test_controls_and_what_nobody_sees_are_not_remembered(room: Room) -> N
         await room.memory.write("\0\u200b")
 
 
-async def test_nothing_makes_a_memory_file_that_cannot_be_read_again(room: Room) -> None:
+async def test_memory_file_is_never_made_unreadable(room: Room) -> None:
     large = "x" * (MAX_FILE_BYTES - 5)
     room.file.write_text(large)
     with pytest.raises(ToolError, match="too large"):
@@ -141,7 +141,7 @@ async def test_nothing_makes_a_memory_file_that_cannot_be_read_again(room: Room)
     assert room.file.read_text() == large
 
 
-async def test_a_file_too_large_to_be_kept_is_not_written_over(room: Room) -> None:
+async def test_file_too_large_for_versions_is_not_overwritten(room: Room) -> None:
     room.file.write_text("small")
     await room.memory.versions("MEMORY.md")
     room.file.write_bytes(b"x" * (MAX_FILE_BYTES + 1))
@@ -154,7 +154,7 @@ async def test_a_file_too_large_to_be_kept_is_not_written_over(room: Room) -> No
 
 
 @pytest.mark.parametrize("path", ["onyx:MEMORY.md", "./MEMORY.md", "memory/../MEMORY.md", "shared/../workspace/x"])
-async def test_a_file_has_one_history_however_it_is_named(room: Room, path: str) -> None:
+async def test_file_has_one_history_under_any_path(room: Room, path: str) -> None:
     room.file.write_text("mine")
     if "shared" in path:
         with pytest.raises(ToolError):
@@ -164,7 +164,7 @@ async def test_a_file_has_one_history_however_it_is_named(room: Room, path: str)
     assert set(room.memory.kept.counts()) <= {"MEMORY.md"}
 
 
-async def test_no_copy_is_kept_of_what_is_no_memory_file(room: Room, tmp_path: Path) -> None:
+async def test_other_files_get_no_versions(room: Room, tmp_path: Path) -> None:
     (room.file.parent / "secret.env").write_text("KEY=1")
     with pytest.raises(ToolError, match="not a memory file"):
         await room.memory.content("secret.env")
@@ -173,7 +173,7 @@ async def test_no_copy_is_kept_of_what_is_no_memory_file(room: Room, tmp_path: P
     assert not (tmp_path / "versions").exists()
 
 
-async def test_looking_at_a_workspace_that_has_vanished_makes_nothing_and_deletes_nothing(room: Room) -> None:
+async def test_reading_vanished_workspace_creates_and_deletes_nothing(room: Room) -> None:
     room.file.write_text("mine")
     await room.memory.versions("MEMORY.md")
     away = room.file.parent.rename(room.file.parent.with_name("unmounted"))

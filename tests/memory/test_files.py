@@ -30,7 +30,7 @@ def lock_holder(lock: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-async def test_a_note_goes_to_the_local_days_file_under_the_time(tmp_path: Path) -> None:
+async def test_note_goes_to_local_days_file_with_time(tmp_path: Path) -> None:
     clock = FakeClock()
     memory = memory_of(tmp_path, clock)
     assert await memory.write("First\n") == "memory/2026-01-01.md"
@@ -42,7 +42,7 @@ async def test_a_note_goes_to_the_local_days_file_under_the_time(tmp_path: Path)
     assert await memory.write("Tomorrow, here") == "memory/2026-01-02.md"
 
 
-async def test_a_fact_goes_to_the_end_of_its_section_and_nothing_else_moves(tmp_path: Path) -> None:
+async def test_fact_is_appended_to_its_section_and_nothing_else_moves(tmp_path: Path) -> None:
     before = "# Memory\n\n## Facts\n\n- One\n\n### Detail\n\ntext\n\n## Other\n\n```\n## Facts\n```\n"
     (tmp_path / "MEMORY.md").write_text(before)
     await memory_of(tmp_path).write("- Two", "MEMORY.md#facts")
@@ -50,7 +50,7 @@ async def test_a_fact_goes_to_the_end_of_its_section_and_nothing_else_moves(tmp_
     assert after == before.replace("text\n", "text\n\n- Two\n")
 
 
-async def test_a_missing_section_is_made_and_lists_stay_lists(tmp_path: Path) -> None:
+async def test_missing_section_is_created_and_lists_stay_lists(tmp_path: Path) -> None:
     memory = memory_of(tmp_path)
     await memory.write("- One", "MEMORY.md#People")
     await memory.write("- Two", "MEMORY.md#People")
@@ -58,13 +58,13 @@ async def test_a_missing_section_is_made_and_lists_stay_lists(tmp_path: Path) ->
     assert (tmp_path / "MEMORY.md").read_text() == "## People\n\n- One\n- Two\n\nAt the end\n"
 
 
-async def test_windows_line_ends_stay(tmp_path: Path) -> None:
+async def test_windows_line_endings_are_kept(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_bytes(b"# Memory\r\n\r\n## Facts\r\n\r\n- One\r\n")
     await memory_of(tmp_path).write("- Two", "MEMORY.md#Facts")
     assert (tmp_path / "MEMORY.md").read_bytes() == b"# Memory\r\n\r\n## Facts\r\n\r\n- One\r\n- Two\r\n"
 
 
-async def test_each_line_keeps_the_end_it_has_and_new_ones_get_that_of_most(tmp_path: Path) -> None:
+async def test_each_line_keeps_its_ending_and_new_ones_use_the_most_common(tmp_path: Path) -> None:
     file = tmp_path / "MEMORY.md"
     file.write_bytes(b"# Memory\n\n## Facts\r\n- One\n\n## Other\n- x\r\n- last")
     await memory_of(tmp_path).write("- Two\n- Three", "MEMORY.md#Facts")
@@ -83,22 +83,20 @@ async def test_only_memory_files_are_written(tmp_path: Path, target: str) -> Non
     assert everything_in(tmp_path) == []
 
 
-async def test_nothing_is_not_remembered(tmp_path: Path) -> None:
+async def test_empty_text_is_not_remembered(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="empty"):
         await memory_of(tmp_path).write("  \n")
     assert everything_in(tmp_path) == []
 
 
-async def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+async def test_concurrent_writers_lose_nothing(tmp_path: Path) -> None:
     memories = [memory_of(tmp_path) for _ in range(3)]
     await asyncio.gather(*(memories[n % 3].write(f"- note {n}", "MEMORY.md#Facts") for n in range(30)))
     lines = (tmp_path / "MEMORY.md").read_text().splitlines()
     assert sorted(line for line in lines if line.startswith("- ")) == sorted(f"- note {n}" for n in range(30))
 
 
-async def test_a_second_process_that_holds_the_lock_is_an_error_in_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_lock_held_by_second_process_eventually_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_replacement, "LOCK_S", 0.05)
     holder = lock_holder(tmp_path / ".memory.lock")
     with holder:
@@ -111,7 +109,7 @@ async def test_a_second_process_that_holds_the_lock_is_an_error_in_the_end(
     await memory_of(tmp_path).write("x", "MEMORY.md")
 
 
-async def test_lines_are_counted_as_an_editor_does(tmp_path: Path) -> None:
+async def test_lines_are_counted_as_in_an_editor(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("one\u2028still one\ntwo\nthree\n", encoding="utf-8")
     memory = memory_of(tmp_path)
     assert await memory.read("MEMORY.md", start_line=2, line_count=1) == "two\n"
@@ -120,7 +118,7 @@ async def test_lines_are_counted_as_an_editor_does(tmp_path: Path) -> None:
         await memory.read("MEMORY.md", start_line=9)
 
 
-async def test_what_is_not_there_or_not_memory_is_said(tmp_path: Path) -> None:
+async def test_missing_or_non_memory_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("x")
     (tmp_path / "secret.txt").write_text("x")
     memory = memory_of(tmp_path)
@@ -133,7 +131,7 @@ async def test_what_is_not_there_or_not_memory_is_said(tmp_path: Path) -> None:
         await memory.read("link.md")
 
 
-async def test_bootstrap_files_come_in_order_and_empty_ones_not_at_all(tmp_path: Path) -> None:
+async def test_bootstrap_files_come_in_order_without_empty_ones(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     for name in ("MEMORY.md", "AGENTS.md", "SOUL.md", "USER.md"):
@@ -144,7 +142,7 @@ async def test_bootstrap_files_come_in_order_and_empty_ones_not_at_all(tmp_path:
     assert found["SOUL.md"] == "I am SOUL.md\n"
 
 
-async def test_a_bootstrap_file_that_is_a_link_out_of_the_workspace_is_left_out_and_said(tmp_path: Path) -> None:
+async def test_bootstrap_link_out_of_workspace_is_left_out_and_reported(tmp_path: Path) -> None:
     workspace, other = tmp_path / "workspace", tmp_path / "workspace-other"
     for folder in (workspace, other):
         folder.mkdir()
@@ -160,7 +158,7 @@ async def test_a_bootstrap_file_that_is_a_link_out_of_the_workspace_is_left_out_
     }
 
 
-async def test_a_bootstrap_file_over_its_cap_says_how_much_is_missing(tmp_path: Path) -> None:
+async def test_bootstrap_file_over_cap_says_how_much_is_missing(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("x" * 50_000)
     (file,) = await memory_of(tmp_path).bootstrap_files()
     assert (file.name, file.size, file.left_out) == ("MEMORY.md", 50_000, 30_000)
@@ -168,7 +166,7 @@ async def test_a_bootstrap_file_over_its_cap_says_how_much_is_missing(tmp_path: 
     assert "30000 more characters of MEMORY.md are not shown" in file.text
 
 
-async def test_all_bootstrap_files_together_keep_within_their_cap(tmp_path: Path) -> None:
+async def test_bootstrap_files_together_stay_within_cap(tmp_path: Path) -> None:
     for name in ("SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md"):
         (tmp_path / name).write_text("x" * 18_000)
     files = await memory_of(tmp_path).bootstrap_files()

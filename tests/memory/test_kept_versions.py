@@ -29,7 +29,7 @@ def memory_of(
     )
 
 
-async def test_a_write_keeps_what_its_person_had_written_before_it(tmp_path: Path) -> None:
+async def test_write_keeps_users_previous_text(tmp_path: Path) -> None:
     told: list[tuple[str, int | None, bool]] = []
     memory = memory_of(tmp_path, told=told)
     (tmp_path / "workspace").mkdir()
@@ -43,7 +43,7 @@ async def test_a_write_keeps_what_its_person_had_written_before_it(tmp_path: Pat
     assert told == [("MEMORY.md", 1, False), ("MEMORY.md", 2, True)]
 
 
-async def test_what_an_editor_changed_between_two_writes_is_a_version_of_its_person(tmp_path: Path) -> None:
+async def test_edit_between_two_writes_is_a_version_by_user(tmp_path: Path) -> None:
     memory = memory_of(tmp_path)
     await memory.write("one", "MEMORY.md")
     (tmp_path / "workspace/MEMORY.md").write_text("by hand")
@@ -57,7 +57,7 @@ async def test_what_an_editor_changed_between_two_writes_is_a_version_of_its_per
     ]
 
 
-async def test_a_change_made_from_an_older_text_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+async def test_change_based_on_older_text_is_rejected(tmp_path: Path) -> None:
     memory = memory_of(tmp_path)
     await memory.write("one", "MEMORY.md")
     read = await memory.content("MEMORY.md")
@@ -74,7 +74,7 @@ async def test_a_change_made_from_an_older_text_is_refused_and_changes_nothing(t
     assert (await memory.content("MEMORY.md")).text == "made from by hand"
 
 
-async def test_of_many_changes_of_one_text_a_single_one_is_taken(tmp_path: Path) -> None:
+async def test_only_one_of_concurrent_changes_is_accepted(tmp_path: Path) -> None:
     memories = [memory_of(tmp_path) for _ in range(3)]
     await memories[0].write("start", "MEMORY.md")
     base = (await memories[0].content("MEMORY.md")).checksum
@@ -86,7 +86,7 @@ async def test_of_many_changes_of_one_text_a_single_one_is_taken(tmp_path: Path)
     assert len(await memories[0].versions("MEMORY.md")) == 2
 
 
-async def test_a_new_file_is_only_made_where_none_is(tmp_path: Path) -> None:
+async def test_new_file_is_created_only_if_none_exists(tmp_path: Path) -> None:
     memory = memory_of(tmp_path)
     await memory.replace("HISTORY.md", "first", based_on=NO_FILE, author="consolidation")
     with pytest.raises(MemoryConflict):
@@ -95,7 +95,7 @@ async def test_a_new_file_is_only_made_where_none_is(tmp_path: Path) -> None:
     assert (tmp_path / "workspace/HISTORY.md").stat().st_mode & 0o777 == 0o600
 
 
-async def test_a_restored_version_is_a_version_and_can_be_taken_back(tmp_path: Path) -> None:
+async def test_restored_version_is_a_version_and_can_be_undone(tmp_path: Path) -> None:
     memory = memory_of(tmp_path)
     (tmp_path / "workspace").mkdir()
     (tmp_path / "workspace/MEMORY.md").write_bytes(b"one\r\n")
@@ -113,7 +113,7 @@ async def test_a_restored_version_is_a_version_and_can_be_taken_back(tmp_path: P
         await memory.restore("MEMORY.md", 9, author="user")
 
 
-async def test_what_others_put_into_a_memory_file_is_kept_as_well(tmp_path: Path) -> None:
+async def test_text_written_by_other_programs_is_kept_as_version(tmp_path: Path) -> None:
     memory = memory_of(tmp_path)
     workspace = tmp_path / "workspace"
     workspace.mkdir()
@@ -130,7 +130,7 @@ async def test_what_others_put_into_a_memory_file_is_kept_as_well(tmp_path: Path
     assert dict(memory.kept.counts()) == {"USER.md": 2}
 
 
-async def test_a_write_that_fails_is_no_version(tmp_path: Path) -> None:
+async def test_failed_write_is_no_version(tmp_path: Path) -> None:
     memory = memory_of(tmp_path)
     await memory.write("one", "MEMORY.md")
     real = tmp_path / "workspace/MEMORY.md"
@@ -144,7 +144,7 @@ async def test_a_write_that_fails_is_no_version(tmp_path: Path) -> None:
     assert await texts(memory, "MEMORY.md") == [("agent", "one\n")]
 
 
-async def test_where_the_former_text_cannot_be_kept_nothing_is_written(tmp_path: Path) -> None:
+async def test_nothing_is_written_if_former_text_cannot_be_kept(tmp_path: Path) -> None:
     memory = memory_of(tmp_path)
     (tmp_path / "workspace").mkdir()
     real = tmp_path / "workspace/MEMORY.md"
@@ -171,12 +171,12 @@ async def test_nothing_outside_is_replaced(tmp_path: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["notes.txt", "skills/x.md", ".hidden.md", "memory/deeper/x.md"])
-async def test_what_is_no_memory_file_is_not_replaced(tmp_path: Path, path: str) -> None:
+async def test_non_memory_file_is_not_replaced(tmp_path: Path, path: str) -> None:
     with pytest.raises(ToolError, match="not a memory file"):
         await memory_of(tmp_path).replace(path, "x", based_on=NO_FILE, author="user")
 
 
-def test_every_file_is_listed_with_what_keeps_it_from_being_read(tmp_path: Path) -> None:
+def test_every_file_is_listed_with_reason_if_unreadable(tmp_path: Path) -> None:
     memory = memory_of(tmp_path)
     workspace = tmp_path / "workspace"
     (workspace / "memory").mkdir(parents=True)
@@ -202,7 +202,7 @@ def test_every_file_is_listed_with_what_keeps_it_from_being_read(tmp_path: Path)
     }
 
 
-async def test_what_a_version_was_is_told_from_one_reading_of_the_list(
+async def test_versions_are_described_from_one_read_of_the_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = memory_of(tmp_path)

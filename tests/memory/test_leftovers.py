@@ -63,7 +63,7 @@ async def killed_after_the_swap(workspace: Path, path: str, text: str, saved: st
     assert (workspace / path).read_text() == text
 
 
-async def test_what_was_saved_just_before_the_swap_stands_in_the_file_again_after_a_kill(workspace: Path) -> None:
+async def test_save_just_before_swap_is_restored_after_kill(workspace: Path) -> None:
     file = workspace / "MEMORY.md"
     file.write_text("- Before\n")
     await killed_after_the_swap(workspace, "MEMORY.md", "- Tidied up\n", saved="- By hand\n")
@@ -73,7 +73,7 @@ async def test_what_was_saved_just_before_the_swap_stands_in_the_file_again_afte
     assert left_in(workspace) == []
 
 
-async def test_a_kill_at_any_step_leaves_the_save_in_the_file_and_nothing_beside_it(workspace: Path) -> None:
+async def test_kill_at_any_step_keeps_save_and_no_leftover(workspace: Path) -> None:
     file = workspace / "MEMORY.md"
     kills = 0
     ended: type[BaseException] = Killed
@@ -96,7 +96,7 @@ async def test_a_kill_at_any_step_leaves_the_save_in_the_file_and_nothing_beside
     assert "- Tidied up\n" not in [text for _, text in await texts(memory_of(workspace), "MEMORY.md")]
 
 
-async def test_what_was_saved_after_the_kill_stays_and_what_was_saved_before_it_is_a_version(workspace: Path) -> None:
+async def test_save_after_kill_stays_and_save_before_it_is_a_version(workspace: Path) -> None:
     file = workspace / "MEMORY.md"
     file.write_text("- Before\n")
     await killed_after_the_swap(workspace, "MEMORY.md", "- Tidied up\n", saved="- By hand\n")
@@ -112,7 +112,7 @@ async def test_what_was_saved_after_the_kill_stays_and_what_was_saved_before_it_
     assert left_in(workspace) == []
 
 
-async def test_what_is_forgotten_stays_in_no_leftover(workspace: Path) -> None:
+async def test_forgotten_text_stays_in_no_leftover(workspace: Path) -> None:
     file = workspace / FACTS_FILE
     file.parent.mkdir()
     file.write_text('{"text": "secret"}\n')
@@ -124,7 +124,7 @@ async def test_what_is_forgotten_stays_in_no_leftover(workspace: Path) -> None:
     assert [text for one in file.parent.iterdir() if (text := one.read_text())] == []
 
 
-async def test_what_was_never_placed_is_no_version_and_goes_and_what_is_not_ours_stays(workspace: Path) -> None:
+async def test_unplaced_text_is_deleted_without_version_and_foreign_files_stay(workspace: Path) -> None:
     file = workspace / "MEMORY.md"
     file.write_text("- Before\n")
     others = {".MEMORY.md.swp", ".MEMORY.md.id4cbq9d", ".notes.txt.ab.onyx-new"}
@@ -140,7 +140,7 @@ async def test_what_was_never_placed_is_no_version_and_goes_and_what_is_not_ours
         assert names_in(workspace) == {"MEMORY.md", ".memory.lock", *others}
 
 
-async def test_what_no_version_can_be_kept_of_is_left_until_one_can(
+async def test_leftover_is_kept_until_a_version_can_be_stored(
     workspace: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = workspace / "MEMORY.md"
@@ -157,7 +157,7 @@ async def test_what_no_version_can_be_kept_of_is_left_until_one_can(
     assert left_in(workspace) == []
 
 
-def test_no_tool_puts_a_leftover_there_without_its_person(workspace: Path) -> None:
+def test_no_tool_can_create_a_leftover(workspace: Path) -> None:
     memory = memory_of(workspace)
     for name in (".MEMORY.md.ab.0123456789abcdef.onyx-old", ".MEMORY.md.ab.onyx-new", "MEMORY.md"):
         assert memory.why_asked(workspace / name)

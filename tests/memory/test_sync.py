@@ -90,7 +90,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
-async def test_what_is_there_is_indexed_with_its_day_and_owner(desk: Desk) -> None:
+async def test_existing_files_are_indexed_with_date_and_owner(desk: Desk) -> None:
     desk.write("MEMORY.md", "# Memory\n\n- likes tea\n")
     desk.write("memory/2026-01-05.md", "# 2026-01-05\n\nRained.\n")
     desk.write("shared/user-profile.md", "Ada\n")
@@ -107,7 +107,7 @@ async def test_what_is_there_is_indexed_with_its_day_and_owner(desk: Desk) -> No
     assert desk.progress == [(0, 3), (3, 3)]
 
 
-async def test_what_an_agent_noted_leaves_the_index_a_while_after_the_agent_and_stays_on_disk(tmp_path: Path) -> None:
+async def test_notes_of_removed_agent_leave_index_later_and_stay_on_disk(tmp_path: Path) -> None:
     desk = Desk(tmp_path, ("ada", "bob"))
     noted = [desk.write("MEMORY.md", f"{agent} was here", agent=agent) for agent in ("ada", "bob")]
     await desk.sync.run()
@@ -130,7 +130,7 @@ async def test_what_an_agent_noted_leaves_the_index_a_while_after_the_agent_and_
     assert list((await restarted.run()).put) == [("bob", "MEMORY.md")]
 
 
-async def test_a_passage_is_told_what_its_file_is_called_where_the_name_says_something(desk: Desk) -> None:
+async def test_passage_context_includes_meaningful_file_name(desk: Desk) -> None:
     for path in ("MEMORY.md", "memory/travel-plans_2026.md", "memory/2026-01-05.md", "shared/user-profile.md"):
         desk.write(path, "## By train\n\nVia Lyon.\n")
     await desk.sync.run()
@@ -142,7 +142,7 @@ async def test_a_passage_is_told_what_its_file_is_called_where_the_name_says_som
     }
 
 
-async def test_only_what_changed_is_read_again_and_what_went_is_taken_out(desk: Desk) -> None:
+async def test_only_changed_files_are_reread_and_missing_ones_removed(desk: Desk) -> None:
     for name in ("MEMORY.md", "USER.md", "HISTORY.md"):
         desk.write(name, f"{name} says one")
     await desk.sync.run()
@@ -159,7 +159,7 @@ async def test_only_what_changed_is_read_again_and_what_went_is_taken_out(desk: 
     assert desk.shelf.calls == []
 
 
-async def test_a_file_of_the_same_size_and_time_is_known_by_its_inode_s_time(desk: Desk) -> None:
+async def test_change_with_same_size_and_mtime_is_noticed_by_ctime(desk: Desk) -> None:
     desk.write("MEMORY.md", "one")
     await desk.sync.run()
     desk.write("MEMORY.md", "two")
@@ -167,7 +167,7 @@ async def test_a_file_of_the_same_size_and_time_is_known_by_its_inode_s_time(des
     assert desk.shelf.text("MEMORY.md") == "two"
 
 
-async def test_after_a_restart_nothing_is_read_that_did_not_change(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unchanged_files_are_not_read_after_restart(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.write("MEMORY.md", "one")
     desk.write("USER.md", "one")
     await desk.sync.run()
@@ -186,7 +186,7 @@ async def test_after_a_restart_nothing_is_read_that_did_not_change(desk: Desk, m
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"schema_version":1,"files":[["main","MEMORY.md"]]}', '{"files":[]}'])
-async def test_what_was_seen_may_be_lost_or_damaged(desk: Desk, damage: str) -> None:
+async def test_sync_state_may_be_lost_or_damaged(desk: Desk, damage: str) -> None:
     desk.write("MEMORY.md", "one")
     await desk.sync.run()
     (desk.folder / "index/seen.json").write_text(damage)
@@ -194,7 +194,7 @@ async def test_what_was_seen_may_be_lost_or_damaged(desk: Desk, damage: str) -> 
     assert (list(report.put), list(report.removed)) == ([], [])
 
 
-async def test_an_index_that_was_lost_is_filled_again_and_stale_checksums_too(desk: Desk) -> None:
+async def test_lost_index_and_stale_checksums_are_refilled(desk: Desk) -> None:
     desk.write("MEMORY.md", "one")
     await desk.sync.run()
     desk.shelf.sources.clear()
@@ -206,7 +206,7 @@ async def test_an_index_that_was_lost_is_filled_again_and_stale_checksums_too(de
     assert desk.shelf.text("MEMORY.md") == "one"
 
 
-async def test_a_half_written_file_is_left_out_until_it_is_quiet(desk: Desk) -> None:
+async def test_file_being_written_is_skipped_until_quiet(desk: Desk) -> None:
     desk.write("MEMORY.md", "as it was")
     await desk.sync.run()
     desk.write("MEMORY.md", "half of wh", at=NOW - 0.5)
@@ -223,7 +223,7 @@ async def test_a_half_written_file_is_left_out_until_it_is_quiet(desk: Desk) -> 
     assert [version.size_bytes for version in history] == [9, 23], "the half-written one is no version"
 
 
-async def test_a_file_cut_to_nothing_a_moment_ago_is_waited_for_longer(desk: Desk) -> None:
+async def test_just_truncated_file_is_waited_for_longer(desk: Desk) -> None:
     desk.write("MEMORY.md", "as it was")
     await desk.sync.run()
     desk.write("MEMORY.md", "", at=NOW - 2)
@@ -234,7 +234,7 @@ async def test_a_file_cut_to_nothing_a_moment_ago_is_waited_for_longer(desk: Des
     assert desk.shelf.text("MEMORY.md") == ""
 
 
-async def test_a_clock_that_jumps_back_makes_nobody_wait_for_long(desk: Desk) -> None:
+async def test_clock_jumping_back_causes_no_long_wait(desk: Desk) -> None:
     desk.write("MEMORY.md", "from the future", at=NOW + 1_000_000)
     assert (await desk.sync.run()).wait_s == pytest.approx(1.5)
     desk.clock.advance(1.5)
@@ -245,7 +245,7 @@ async def test_a_clock_that_jumps_back_makes_nobody_wait_for_long(desk: Desk) ->
     assert desk.shelf.text("MEMORY.md") == "from the past"
 
 
-async def test_what_onyx_wrote_itself_is_read_at_once(desk: Desk) -> None:
+async def test_own_writes_are_read_immediately(desk: Desk) -> None:
     file = desk.write("MEMORY.md", "written whole", at=NOW)
     desk.sync.trust(file)
     assert (await desk.sync.run()).wait_s is None
@@ -270,7 +270,7 @@ def unreadable(desk: Desk) -> Mapping[str, Callable[[Path], object]]:
     }
 
 
-async def test_what_cannot_be_read_is_reported_once_each_and_keeps_nobody_from_the_others(desk: Desk) -> None:
+async def test_unreadable_files_are_reported_once_and_others_indexed(desk: Desk) -> None:
     desk.write("MEMORY.md", "readable")
     for number, make in enumerate(unreadable(desk).values()):
         file = desk.folder / f"main/bad{number}.md"
@@ -286,7 +286,7 @@ async def test_what_cannot_be_read_is_reported_once_each_and_keeps_nobody_from_t
         assert list(desk.shelf.sources) == [("main", "MEMORY.md")]
 
 
-async def test_a_file_that_becomes_unreadable_is_not_found_any_more_and_comes_back(desk: Desk) -> None:
+async def test_file_becoming_unreadable_is_not_found_until_readable(desk: Desk) -> None:
     desk.write("MEMORY.md", "readable")
     await desk.sync.run()
     desk.write("MEMORY.md", b"\xff\xfe")
@@ -297,7 +297,7 @@ async def test_a_file_that_becomes_unreadable_is_not_found_any_more_and_comes_ba
     assert desk.shelf.text("MEMORY.md") == "readable"
 
 
-async def test_a_file_that_vanishes_while_it_is_read_is_no_problem(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_file_vanishing_during_read_is_no_problem(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     file = desk.write("MEMORY.md", "one")
     whole = MemoryFiles.content_now
 
@@ -310,7 +310,7 @@ async def test_a_file_that_vanishes_while_it_is_read_is_no_problem(desk: Desk, m
     assert (list(report.problems), desk.shelf.sources) == ([], {})
 
 
-async def test_agents_do_not_lose_each_other_s_files_and_share_the_shared_ones_once(tmp_path: Path) -> None:
+async def test_agents_keep_own_files_and_index_shared_ones_once(tmp_path: Path) -> None:
     desk = Desk(tmp_path, ("ada", "bob"))
     desk.write("MEMORY.md", "of ada", agent="ada")
     desk.write("MEMORY.md", "of bob", agent="bob")
@@ -322,7 +322,7 @@ async def test_agents_do_not_lose_each_other_s_files_and_share_the_shared_ones_o
     assert ("bob", "MEMORY.md") in desk.shelf.sources, "an agent that is configured away for a while keeps its index"
 
 
-async def test_an_index_that_fails_leaves_everything_to_be_done_again(desk: Desk) -> None:
+async def test_failing_index_leaves_everything_to_retry(desk: Desk) -> None:
     desk.write("MEMORY.md", "one")
     desk.shelf.failure = IndexUnavailable("broken")
     with pytest.raises(IndexUnavailable):
@@ -332,7 +332,7 @@ async def test_an_index_that_fails_leaves_everything_to_be_done_again(desk: Desk
     assert desk.shelf.text("MEMORY.md") == "one"
 
 
-async def test_an_unwritable_disk_keeps_nothing_from_being_found(desk: Desk) -> None:
+async def test_unwritable_disk_does_not_prevent_search(desk: Desk) -> None:
     desk.write("MEMORY.md", "one")
     (desk.folder / "index").write_text("a file where the folder should be")
     (desk.folder / "versions").write_text("likewise")
@@ -340,13 +340,13 @@ async def test_an_unwritable_disk_keeps_nothing_from_being_found(desk: Desk) -> 
     assert (list(report.problems), desk.shelf.text("MEMORY.md")) == ([], "one")
 
 
-async def test_looks_at_the_same_time_put_each_file_once(desk: Desk) -> None:
+async def test_concurrent_syncs_put_each_file_once(desk: Desk) -> None:
     desk.write("MEMORY.md", "one")
     await asyncio.gather(*(desk.sync.run() for _ in range(3)))
     assert desk.shelf.calls == [("put", ["MEMORY.md"])]
 
 
-async def test_a_workspace_that_has_vanished_is_not_made_anew_and_nothing_counts_as_deleted(desk: Desk) -> None:
+async def test_vanished_workspace_is_not_recreated_and_nothing_counts_as_deleted(desk: Desk) -> None:
     desk.write("MEMORY.md", "mine")
     await desk.sync.run()
     away = (desk.folder / "main").rename(desk.folder / "unmounted")
@@ -359,7 +359,7 @@ async def test_a_workspace_that_has_vanished_is_not_made_anew_and_nothing_counts
 
 
 @pytest.mark.parametrize("error", [errno.EACCES, errno.EIO])
-async def test_a_folder_that_cannot_be_listed_keeps_what_was_known_of_it_and_nobody_from_the_others(
+async def test_unlistable_folder_keeps_known_files_and_others_are_indexed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
     desk = Desk(tmp_path, ("ada", "bob"))
@@ -388,9 +388,7 @@ async def test_a_folder_that_cannot_be_listed_keeps_what_was_known_of_it_and_nob
     assert [version.checksum != "" for version in history] == [True, False], "it counts as deleted when it is known"
 
 
-async def test_a_shared_folder_that_cannot_be_listed_is_told_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_unlistable_shared_folder_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(tmp_path, ("ada", "bob"))
     desk.write("shared/rules.md", "of all")
     await desk.sync.run()
@@ -400,7 +398,7 @@ async def test_a_shared_folder_that_cannot_be_listed_is_told_once(
     assert list(desk.shelf.sources) == [("", "shared/rules.md")]
 
 
-async def test_a_memory_folder_that_is_a_link_is_told_and_not_followed(desk: Desk) -> None:
+async def test_linked_memory_folder_is_reported_and_not_followed(desk: Desk) -> None:
     desk.write("MEMORY.md", "stays")
     desk.write("memory/2026-01-05.md", "synced elsewhere")
     await desk.sync.run()
@@ -418,9 +416,7 @@ async def test_a_memory_folder_that_is_a_link_is_told_and_not_followed(desk: Des
     assert [version.checksum for version in history if not version.checksum] == [], "it was never gone"
 
 
-async def test_a_file_that_the_disk_does_not_tell_of_is_a_problem_of_its_own(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_file_without_stat_is_its_own_problem(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     file = desk.write("USER.md", "x")
     desk.write("MEMORY.md", "stays")
     status = Path.stat

@@ -15,7 +15,7 @@ def found(texts: dict[str, str], query: str, limit: int = 10) -> list[tuple[str,
     return [(passage.path, passage.snippet) for passage in search_words(texts, query, limit)]
 
 
-def test_a_passage_is_named_by_its_lines_and_its_heading() -> None:
+def test_passage_is_named_by_lines_and_heading() -> None:
     (passage,) = search_words({"a.md": NOTES}, "cat", 10)
     assert (passage.start_line, passage.end_line, passage.heading) == (7, 7, "Home")
     (passage,) = search_words({"a.md": NOTES}, "reports", 10)
@@ -23,13 +23,13 @@ def test_a_passage_is_named_by_its_lines_and_its_heading() -> None:
     assert NOTES.splitlines()[2:4] == passage.snippet.splitlines()
 
 
-def test_lines_are_those_of_an_editor_whatever_else_parts_them() -> None:
+def test_lines_are_an_editors_whatever_separators_occur() -> None:
     text = "# Work\r\n\r\none\x0ctwo\x85three\u2028four\r\n\r\nThe cat is called Mo.\r\n"
     (passage,) = search_words({"a.md": text}, "cat", 10)
     assert (passage.start_line, passage.end_line, passage.snippet) == (5, 5, "The cat is called Mo.")
 
 
-def test_more_of_the_words_and_rarer_ones_come_first() -> None:
+def test_more_and_rarer_matching_words_rank_first() -> None:
     texts = {
         "a.md": "The plan is the plan.\n\nThe budget of March.\n\nThe plan for the budget.\n\nThe plan again.",
     }
@@ -44,22 +44,22 @@ def test_more_of_the_words_and_rarer_ones_come_first() -> None:
     assert all(0 < score <= 1 for score in scores)
 
 
-def test_the_beginning_of_a_word_finds_it_unless_it_is_short() -> None:
+def test_word_prefix_matches_unless_short() -> None:
     assert found({"a.md": "Two quarters."}, "quarter")
     assert found({"a.md": "A category."}, "cat") == []
 
 
-def test_of_equal_passages_the_newest_day_comes_first_and_the_limit_holds() -> None:
+def test_newest_of_equal_passages_comes_first_within_limit() -> None:
     days = {f"memory/2026-01-0{day}.md": "Met Ada." for day in (2, 1, 3)}
     assert [path for path, _ in found(days, "ada", 2)] == ["memory/2026-01-03.md", "memory/2026-01-02.md"]
 
 
-def test_no_word_finds_nothing() -> None:
+def test_empty_query_finds_nothing() -> None:
     assert found({"a.md": NOTES}, "?!") == []
     assert found({}, "cat") == []
 
 
-async def test_only_the_agents_own_files_are_searched(tmp_path: Path) -> None:
+async def test_only_agents_own_files_are_searched(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "MEMORY.md").write_text("Ada likes tea.")
@@ -73,7 +73,7 @@ async def test_only_the_agents_own_files_are_searched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [PermissionError(13, "denied"), OSError(5, "broken"), FileNotFoundError(2, "gone")])
-async def test_a_file_that_cannot_be_read_keeps_nobody_from_the_others(
+async def test_unreadable_file_does_not_affect_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:
     (tmp_path / "MEMORY.md").write_text("Ada likes tea.")
@@ -91,7 +91,7 @@ async def test_a_file_that_cannot_be_read_keeps_nobody_from_the_others(
     assert [passage.path for passage in found] == ["MEMORY.md"]
 
 
-def test_the_score_is_the_share_of_the_words_weights_that_a_passage_holds() -> None:
+def test_score_is_share_of_word_weights_in_passage() -> None:
     """By hand: of three passages one holds budget, two hold plan; ln(1 + 4/1.5) = 1.2993, ln(1 + 4/2.5) = 0.9555."""
     texts = {"a.md": "The budget.\n\nThe plan.\n\nAnother plan."}
     scores = {passage.snippet: passage.score for passage in search_words(texts, "budget plan", 10)}

@@ -9,7 +9,7 @@ from onyx_jupyter.testing.fake_clock import FakeClock
 TEMPLATES = Path(__file__).parents[2] / "workspace"
 
 
-async def test_a_new_workspace_fills_the_prompt(tmp_path: Path) -> None:
+async def test_new_workspace_fills_prompt(tmp_path: Path) -> None:
     install_templates(TEMPLATES, tmp_path)
     found = await MemoryFiles(tmp_path, FakeClock()).bootstrap_files()
     assert tuple(file.name for file in found) == BOOTSTRAP_FILES
@@ -17,7 +17,7 @@ async def test_a_new_workspace_fills_the_prompt(tmp_path: Path) -> None:
     assert sum(file.size for file in found) < 6000
 
 
-async def test_every_section_of_the_first_memory_file_takes_a_line(tmp_path: Path) -> None:
+async def test_every_section_of_memory_template_accepts_a_line(tmp_path: Path) -> None:
     install_templates(TEMPLATES, tmp_path)
     sections = [line[3:] for line in (TEMPLATES / "MEMORY.md").read_text().splitlines() if line.startswith("## ")]
     assert sections
@@ -27,20 +27,20 @@ async def test_every_section_of_the_first_memory_file_takes_a_line(tmp_path: Pat
     assert [lines[at - 2] for at, line in enumerate(lines) if line == "- A line"] == [f"## {name}" for name in sections]
 
 
-def test_the_rules_name_only_tools_that_exist() -> None:
+def test_rules_name_only_existing_tools() -> None:
     names = {tool.name for tool in all_tools()} | {"baseHash"}
     text = (TEMPLATES / "AGENTS.md").read_text()
     mentioned = {part for part in text.split("`")[1::2] if part.replace("_", "").isalpha()}
     assert mentioned <= names
 
 
-def test_the_heartbeat_file_says_nothing_yet() -> None:
+def test_heartbeat_template_is_empty() -> None:
     text = (TEMPLATES / "HEARTBEAT.md").read_text().strip()
     assert text.startswith("<!--")
     assert text.endswith("-->")
 
 
-def test_what_a_person_wrote_is_told_from_the_template(tmp_path: Path) -> None:
+def test_user_text_is_distinguished_from_template(tmp_path: Path) -> None:
     template = TEMPLATES / "MEMORY.md"
     text = template.read_text("utf-8")
     assert non_template_lines(template, text) == ""

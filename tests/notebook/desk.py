@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onyx_jupyter.notebook.review.change_store import ChangeStore
-from onyx_jupyter.notebook.review.recorded_notebooks import RecordedNotebooks
-from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, RetentionLimits
+from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder, RecordedNotebooks, RetentionLimits
 from onyx_jupyter.notebook.review.review_actions import Reviewing
 from onyx_jupyter.protocols import CellChange
 from onyx_jupyter.testing.fake_clock import FakeClock, fake_ids

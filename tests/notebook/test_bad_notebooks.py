@@ -3,7 +3,7 @@
 import asyncio
 import json
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +21,8 @@ from onyx_jupyter.protocols import DeleteCell, EditCell, InsertCell, MoveCell
 from onyx_jupyter.testing.fake_clock import fake_ids
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, read_cells, service_over, write_notebook
+from tests.notebook.kernels import quiet
 from tests.waiting import until
-
-
-def quiet(line: str) -> None:
-    """Nobody watches."""
-
-
-@pytest.fixture
-def server(jp_serverapp: Any, jp_asyncio_loop: Any) -> Iterator[Any]:
-    yield jp_serverapp
-    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
-
-
-@pytest.fixture
-def service(server: Any) -> DocumentService:
-    return service_over(server)[0]
 
 
 async def refused(awaitable: Any) -> NotebookError:
@@ -46,7 +32,7 @@ async def refused(awaitable: Any) -> NotebookError:
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"cells": 1}', "null", "[]", '{"nbformat": 4, "cells": [{}]}'])
-async def test_a_malformed_notebook_is_said_to_be_one_and_left_as_it_is(
+async def test_malformed_notebook_is_reported_and_left_unchanged(
     service: DocumentService, jp_root_dir: Path, content: str
 ) -> None:
     path = jp_root_dir / "n.ipynb"
@@ -58,9 +44,7 @@ async def test_a_malformed_notebook_is_said_to_be_one_and_left_as_it_is(
     assert path.read_text() == content
 
 
-async def test_a_notebook_of_format_3_is_read_as_4_and_saved_as_that_when_it_is_changed(
-    service: DocumentService, jp_root_dir: Path
-) -> None:
+async def test_format_3_is_read_as_4_and_saved_as_4_when_changed(service: DocumentService, jp_root_dir: Path) -> None:
     path = jp_root_dir / "old.ipynb"
     code = {"cell_type": "code", "language": "python", "input": ["x = 1"], "outputs": [], "prompt_number": 3}
     heading = {"cell_type": "heading", "level": 2, "source": ["Title"], "metadata": {}}
@@ -78,9 +62,7 @@ async def test_a_notebook_of_format_3_is_read_as_4_and_saved_as_that_when_it_is_
 
 
 @pytest.mark.filterwarnings("ignore:Non-unique cell id")  # nbformat's own, which gives the second another id each time
-async def test_of_two_cells_with_one_id_the_one_that_is_meant_is_changed(
-    service: DocumentService, jp_root_dir: Path
-) -> None:
+async def test_intended_one_of_cells_with_duplicate_id_is_changed(service: DocumentService, jp_root_dir: Path) -> None:
     path = jp_root_dir / "n.ipynb"
     write_notebook(path, [cell("a", "first"), cell("a", "second"), cell("a", "second")])
     ids = [c.id for c in (await service.read("n.ipynb")).cells]
@@ -89,7 +71,7 @@ async def test_of_two_cells_with_one_id_the_one_that_is_meant_is_changed(
     assert [(c["id"], c["source"]) for c in read_cells(path)] == [("a", "first"), (ids[1], "changed")]
 
 
-async def test_a_file_that_must_not_be_written_is_said_to_be_so(
+async def test_read_only_file_is_reported(
     server: Any, service: DocumentService, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "print('ran')")])
@@ -106,14 +88,14 @@ async def test_a_file_that_must_not_be_written_is_said_to_be_so(
     assert "Permission denied" in (run.note or "")
 
 
-async def test_a_source_that_no_file_can_hold_is_refused(service: DocumentService, jp_root_dir: Path) -> None:
+async def test_source_that_cannot_be_saved_is_rejected(service: DocumentService, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])
     for change in (EditCell("a", "half \ud83d pair"), InsertCell({"cell_type": "code", "source": "\udc00"})):
         assert (await refused(service.apply("n.ipynb", [change]))).code == "bad_cell"
     assert read_cells(jp_root_dir / "n.ipynb")[0]["source"] == "x = 1"
 
 
-async def test_an_output_of_200_mb_is_neither_shown_nor_kept_in_memory_nor_lost(
+async def test_output_of_200_mb_is_not_shown_nor_held_in_memory_nor_lost(
     service: DocumentService, jp_root_dir: Path
 ) -> None:
     path = jp_root_dir / "n.ipynb"
@@ -136,7 +118,7 @@ async def test_an_output_of_200_mb_is_neither_shown_nor_kept_in_memory_nor_lost(
     assert path.stat().st_size > size
 
 
-def test_what_reading_shows_of_outputs_is_bounded_in_all() -> None:
+def test_total_outputs_of_a_read_are_limited() -> None:
     limits = OutputLimits()
     stream = {"output_type": "stream", "name": "stdout", "text": "x" * 50_000}
     picture = {"output_type": "display_data", "data": {"image/png": "p" * 9, "text/plain": "<Figure>"}}
@@ -148,7 +130,7 @@ def test_what_reading_shows_of_outputs_is_bounded_in_all() -> None:
     assert limits.limited([error], in_full=True)[0]["traceback"] == ["one\ntwo"]
 
 
-async def test_a_notebook_of_many_cells_is_read_in_parts_and_from_the_beginning_when_it_changes_meanwhile() -> None:
+async def test_large_notebook_is_read_in_parts_restarting_on_change() -> None:
     tabs = TabRequests(fake_ids(), NotebookPaths(None), reconnect_s=0)
     tab = FakeTab(tabs)
     tab.cells_in_a_frame = 400
@@ -169,9 +151,7 @@ async def test_a_notebook_of_many_cells_is_read_in_parts_and_from_the_beginning_
     assert [cell.id for cell in some.cells] == ["c5", "c900", "c1199"]
 
 
-async def test_a_notebook_on_another_drive_is_not_taken_for_the_file_of_that_name(
-    server: Any, jp_root_dir: Path
-) -> None:
+async def test_notebook_on_another_drive_is_not_mistaken_for_a_file(server: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "here")])
     service, tabs = service_over(server)
     tab = FakeTab(tabs)
@@ -182,7 +162,7 @@ async def test_a_notebook_on_another_drive_is_not_taken_for_the_file_of_that_nam
     assert (await refused(service.read("S3:n.ipynb"))).code == "not_found"
 
 
-async def test_a_laptop_that_wakes_up_is_asked_how_the_run_went_and_not_to_run_again() -> None:
+async def test_after_suspend_tab_is_asked_for_result_not_to_run_again() -> None:
     tabs = TabRequests(fake_ids(), NotebookPaths(None), reconnect_s=60)
     tab = FakeTab(tabs)
     cells = [tab_cell("a", "sleep"), tab_cell("b", "print('again')")]
@@ -199,7 +179,7 @@ async def test_a_laptop_that_wakes_up_is_asked_how_the_run_went_and_not_to_run_a
     assert asked == ["notebook.wait", "notebook.run", "notebook.join"]
 
 
-async def test_a_page_that_was_loaded_anew_does_not_run_again_and_it_is_said() -> None:
+async def test_reloaded_page_does_not_run_again_and_it_is_reported() -> None:
     tabs = TabRequests(fake_ids(), NotebookPaths(None), reconnect_s=60)
     tab = FakeTab(tabs)
     tab.show("n.ipynb", [tab_cell("a", "sleep")])
@@ -243,7 +223,7 @@ class Stopping:
         return [request.action for request in self.tab.asked]
 
 
-async def test_a_stop_while_a_persons_own_cell_runs_interrupts_nothing_and_the_cell_never_runs() -> None:
+async def test_stop_while_user_cell_runs_interrupts_nothing_and_cell_never_runs() -> None:
     case = Stopping()
     case.tab.free.clear()
     running = case.run()
@@ -256,7 +236,7 @@ async def test_a_stop_while_a_persons_own_cell_runs_interrupts_nothing_and_the_c
 
 
 @pytest.mark.parametrize("code", ["open_twice", "stale", "no_cell"])
-async def test_what_the_tab_refuses_to_run_has_not_begun(code: str) -> None:
+async def test_run_rejected_by_tab_has_not_started(code: str) -> None:
     case = Stopping()
 
     async def refuse(cell: dict[str, Any]) -> dict[str, Any]:
@@ -268,7 +248,7 @@ async def test_what_the_tab_refuses_to_run_has_not_begun(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["internal", "too_large", "bad_response", "kernel_died"])
-async def test_what_can_go_wrong_only_once_the_tab_took_the_run_up_counts_as_begun(code: str) -> None:
+async def test_errors_after_tab_accepted_run_count_as_started(code: str) -> None:
     case = Stopping()
 
     async def fail(cell: dict[str, Any]) -> dict[str, Any]:
@@ -301,7 +281,7 @@ def refused_unheard(case: Stopping, code: str) -> Callable[[], FakeTab]:
 
 
 @pytest.mark.parametrize("code", ["stale", "no_cell"])
-async def test_a_refusal_that_is_heard_only_after_a_break_says_that_nothing_has_begun(code: str) -> None:
+async def test_rejection_heard_after_reconnect_means_not_started(code: str) -> None:
     case = Stopping()
     wake = refused_unheard(case, code)
     running = case.run()
@@ -312,7 +292,7 @@ async def test_a_refusal_that_is_heard_only_after_a_break_says_that_nothing_has_
     assert [request.action for request in awake.asked] == ["notebook.join"]
 
 
-async def test_a_kernel_that_was_taken_during_a_break_is_waited_for_again() -> None:
+async def test_kernel_taken_during_disconnect_is_waited_for_again() -> None:
     case = Stopping()
     wake = refused_unheard(case, "kernel_busy")
     running = case.run()
@@ -324,7 +304,7 @@ async def test_a_kernel_that_was_taken_during_a_break_is_waited_for_again() -> N
     assert [request.action for request in awake.asked] == ["notebook.join", "notebook.wait", "notebook.run"]
 
 
-async def test_a_kernel_that_is_taken_between_the_wait_and_the_run_is_waited_for_again() -> None:
+async def test_kernel_taken_between_wait_and_run_is_waited_for_again() -> None:
     case = Stopping()
     real = case.tab.free.wait
 
@@ -343,7 +323,7 @@ async def test_a_kernel_that_is_taken_between_the_wait_and_the_run_is_waited_for
     assert case.asked[-1] == "notebook.run"
 
 
-async def test_a_stop_of_what_runs_goes_to_the_tab_alone() -> None:
+async def test_stop_of_running_cell_goes_only_to_tab() -> None:
     case = Stopping()
     running = case.run()
     await case.tab.started.wait()
@@ -354,7 +334,7 @@ async def test_a_stop_of_what_runs_goes_to_the_tab_alone() -> None:
 
 
 @pytest.mark.parametrize("away", ["closed", "silent"])
-async def test_a_stop_while_the_tab_is_away_interrupts_the_kernel_from_here(away: str) -> None:
+async def test_stop_while_tab_is_away_interrupts_kernel_from_server(away: str) -> None:
     case = Stopping()
     running = case.run()
     await case.tab.started.wait()
@@ -366,7 +346,7 @@ async def test_a_stop_while_the_tab_is_away_interrupts_the_kernel_from_here(away
     assert case.by_server == ["n.ipynb"]
 
 
-async def test_a_tab_that_goes_while_the_kernel_is_busy_leaves_the_run_to_whoever_has_the_notebook_then() -> None:
+async def test_tab_closing_while_kernel_is_busy_hands_run_over() -> None:
     case = Stopping()
     case.tab.free.clear()
     running = case.run()

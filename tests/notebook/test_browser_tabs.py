@@ -25,7 +25,7 @@ async def until_asked(tab: FakeTab) -> str:
     return tab.asked[-1].request_id
 
 
-async def test_the_tab_where_a_notebook_is_in_front_is_asked(tabs: TabRequests) -> None:
+async def test_tab_showing_the_notebook_is_asked(tabs: TabRequests) -> None:
     front, back, newest = FakeTab(tabs), FakeTab(tabs), FakeTab(tabs)
     front.show("n.ipynb", [], active=True)
     back.show("n.ipynb", [], active=False)
@@ -39,7 +39,7 @@ async def test_the_tab_where_a_notebook_is_in_front_is_asked(tabs: TabRequests) 
     assert place.tab == newest.tab
 
 
-async def test_a_notebook_is_found_under_every_spelling_of_its_path(tabs: TabRequests, tmp_path: Path) -> None:
+async def test_notebook_is_found_under_every_spelling_of_its_path(tabs: TabRequests, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     tab = FakeTab(tabs)
@@ -51,7 +51,7 @@ async def test_a_notebook_is_found_under_every_spelling_of_its_path(tabs: TabReq
     assert tabs.tab_with("other/n.ipynb") is None
 
 
-async def test_what_a_tab_was_asked_fails_when_it_closes(tabs: TabRequests) -> None:
+async def test_pending_request_fails_when_tab_closes(tabs: TabRequests) -> None:
     tab = FakeTab(tabs)
     tab.silent = True
     asked = asyncio.ensure_future(tabs.request(tab.tab, "notebook.read", {"path": "n.ipynb"}, None))
@@ -63,7 +63,7 @@ async def test_what_a_tab_was_asked_fails_when_it_closes(tabs: TabRequests) -> N
     assert tab.respond(json.dumps({"requestId": request_id, "result": {}})) is False
 
 
-async def test_the_first_answer_counts_and_only_from_the_tab_that_was_asked(tabs: TabRequests) -> None:
+async def test_only_first_answer_of_asked_tab_counts(tabs: TabRequests) -> None:
     tab, stranger = FakeTab(tabs), FakeTab(tabs)
     tab.silent = True
     asked = asyncio.ensure_future(tabs.request(tab.tab, "notebook.read", {"path": "n.ipynb"}, None))
@@ -74,7 +74,7 @@ async def test_the_first_answer_counts_and_only_from_the_tab_that_was_asked(tabs
     assert await asked == {"from": "tab"}
 
 
-async def test_a_tab_that_does_not_answer_in_time_is_said_to_be_silent(tabs: TabRequests) -> None:
+async def test_unresponsive_tab_is_reported(tabs: TabRequests) -> None:
     tab = FakeTab(tabs)
     tab.silent = True
     with pytest.raises(NotebookError) as caught:
@@ -82,7 +82,7 @@ async def test_a_tab_that_does_not_answer_in_time_is_said_to_be_silent(tabs: Tab
     assert caught.value.code == "tab_silent"
 
 
-async def test_a_request_that_cannot_be_sent_means_that_the_tab_is_gone(tabs: TabRequests) -> None:
+async def test_unsendable_request_means_tab_is_gone(tabs: TabRequests) -> None:
     async def broken(request_id: str, action: str, params: object) -> None:
         raise ConnectionError("closed")
 
@@ -92,7 +92,7 @@ async def test_a_request_that_cannot_be_sent_means_that_the_tab_is_gone(tabs: Ta
     assert caught.value.code == "tab_gone"
 
 
-async def test_a_tab_that_only_reloads_is_waited_for(tabs: TabRequests) -> None:
+async def test_reloading_tab_is_waited_for(tabs: TabRequests) -> None:
     tab = FakeTab(tabs)
     tab.show("n.ipynb", [])
     tab.close()
@@ -108,14 +108,14 @@ async def test_a_tab_that_only_reloads_is_waited_for(tabs: TabRequests) -> None:
     assert tabs.tab_with("n.ipynb") is not None
 
 
-async def test_nobody_waits_for_a_notebook_that_was_open_nowhere(tabs: TabRequests) -> None:
+async def test_notebook_open_nowhere_is_not_waited_for(tabs: TabRequests) -> None:
     tab = FakeTab(tabs)
     tab.show("n.ipynb", [])
     tab.close()
     await tabs.settled("other.ipynb")
 
 
-async def test_an_answer_of_the_wrong_shape_is_an_error_that_names_the_field(tabs: TabRequests) -> None:
+async def test_malformed_answer_is_an_error_naming_the_field(tabs: TabRequests) -> None:
     tab = FakeTab(tabs)
     tab.show("n.ipynb", [{"id": "a", "cellType": "poem", "source": ""}])
     with pytest.raises(NotebookError, match="cellType") as caught:
@@ -123,7 +123,7 @@ async def test_an_answer_of_the_wrong_shape_is_an_error_that_names_the_field(tab
     assert caught.value.code == "bad_response"
 
 
-async def test_a_change_is_one_request_that_carries_the_hash_and_no_notebook(tabs: TabRequests) -> None:
+async def test_change_is_one_request_with_hash_and_without_notebook(tabs: TabRequests) -> None:
     tab = FakeTab(tabs)
     tab.show("n.ipynb", [tab_cell("a", "x = 1"), tab_cell("b", "y")])
     await BrowserBackend(tabs).apply(
@@ -137,7 +137,7 @@ async def test_a_change_is_one_request_that_carries_the_hash_and_no_notebook(tab
     ]
 
 
-async def test_a_cell_in_a_tab_tells_that_it_waits_and_then_that_it_runs_again_and_again(tabs: TabRequests) -> None:
+async def test_cell_in_tab_reports_waiting_then_running_periodically(tabs: TabRequests) -> None:
     tab = FakeTab(tabs)
     tab.free.clear()
     tab.show("n.ipynb", [tab_cell("a", "sleep")])
@@ -152,7 +152,7 @@ async def test_a_cell_in_a_tab_tells_that_it_waits_and_then_that_it_runs_again_a
     assert not said[-1].startswith("Waiting")
 
 
-async def test_after_a_write_the_same_tab_is_asked_as_long_as_it_has_the_notebook_open(tabs: TabRequests) -> None:
+async def test_after_write_same_tab_is_used_while_it_has_notebook_open(tabs: TabRequests) -> None:
     first, other = FakeTab(tabs), FakeTab(tabs)
     first.show("n.ipynb", [tab_cell("a", "x = 1")])
     backend = BrowserBackend(tabs)
@@ -164,7 +164,7 @@ async def test_after_a_write_the_same_tab_is_asked_as_long_as_it_has_the_noteboo
     assert (await backend.read("n.ipynb")).cells[0].source == "x = 1"
 
 
-async def test_what_two_tabs_hold_apart_is_read_and_not_written(tabs: TabRequests) -> None:
+async def test_notebook_diverged_in_two_tabs_is_read_only(tabs: TabRequests) -> None:
     first, other = FakeTab(tabs), FakeTab(tabs)
     for tab in (first, other):
         tab.show("n.ipynb", [tab_cell("a", "x = 1")])
@@ -180,7 +180,7 @@ async def test_what_two_tabs_hold_apart_is_read_and_not_written(tabs: TabRequest
     assert first.notebooks["n.ipynb"][0]["source"] == "x = 2"
 
 
-async def test_two_tabs_that_share_a_room_are_written_through_either(tabs: TabRequests) -> None:
+async def test_two_tabs_sharing_a_room_are_written_through_either(tabs: TabRequests) -> None:
     front, other = FakeTab(tabs), FakeTab(tabs)
     other.show("RTC:n.ipynb", [tab_cell("a", "x = 1")], active=False)
     front.show("RTC:n.ipynb", [tab_cell("a", "x = 1")])
@@ -189,7 +189,7 @@ async def test_two_tabs_that_share_a_room_are_written_through_either(tabs: TabRe
     assert front.notebooks["RTC:n.ipynb"][0]["source"] == "x = 2"
 
 
-async def test_a_page_that_connects_again_takes_the_place_of_its_own_former_connection(tabs: TabRequests) -> None:
+async def test_reconnecting_page_replaces_its_former_connection(tabs: TabRequests) -> None:
     asleep, awake = FakeTab(tabs, page="p1"), FakeTab(tabs, page="p1")
     asleep.silent = True
     asleep.show("n.ipynb", [tab_cell("a", "x = 1")])
@@ -203,7 +203,7 @@ async def test_a_page_that_connects_again_takes_the_place_of_its_own_former_conn
     assert awake.notebooks["n.ipynb"][0]["source"] == "x = 2"
 
 
-async def test_a_cell_that_runs_in_the_tab_is_known_and_neither_moved_nor_deleted(tabs: TabRequests) -> None:
+async def test_cell_running_in_tab_is_known_and_not_moved_or_deleted(tabs: TabRequests) -> None:
     tab = FakeTab(tabs)
     tab.show("n.ipynb", [tab_cell("a", "x"), tab_cell("b", "y"), tab_cell("c", "z")])
     tab.running = {"b"}

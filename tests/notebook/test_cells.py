@@ -13,5 +13,5 @@ from onyx_jupyter.notebook.cells import cell_hash
         ("one\r\ntwo\t\u2028", "9bc1e17136dc0678"),
     ],
 )
-def test_the_hash_is_that_of_the_tab(source: str, expected: str) -> None:
+def test_hash_matches_tab(source: str, expected: str) -> None:
     assert cell_hash(source) == expected

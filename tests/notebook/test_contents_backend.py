@@ -10,23 +10,14 @@ from onyx_jupyter.notebook.notebook_file import NotebookFile, NotebookFiles
 from onyx_jupyter.protocols import After, EditCell, InsertCell
 from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, read_cells, service_over, write_notebook
-
-
-@pytest.fixture
-def server(jp_serverapp: Any, jp_asyncio_loop: Any) -> Any:
-    yield jp_serverapp
-    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
+from tests.notebook.kernels import quiet
 
 
 async def free(path: str) -> None:
     """Nobody has it open."""
 
 
-def quiet(line: str) -> None:
-    """Nobody watches."""
-
-
-async def test_cells_without_ids_keep_the_ones_they_were_read_with(server: Any, jp_root_dir: Path) -> None:
+async def test_cells_without_ids_keep_assigned_ones(server: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "old.ipynb", [cell(None, "a"), cell(None, "b"), cell(None, "a")], minor=4)
     service, _ = service_over(server)
     first = [c.id for c in (await service.read("old.ipynb")).cells]
@@ -38,7 +29,7 @@ async def test_cells_without_ids_keep_the_ones_they_were_read_with(server: Any, 
     assert saved["nbformat_minor"] == 5
 
 
-async def test_metadata_and_other_cells_survive_an_edit(server: Any, jp_root_dir: Path) -> None:
+async def test_metadata_and_other_cells_survive_edit(server: Any, jp_root_dir: Path) -> None:
     tagged = cell("b", "y = 2") | {"metadata": {"tags": ["parameters"], "mine": {"deep": [1, 2]}}}
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1"), tagged], author="me")
     service, _ = service_over(server)
@@ -48,7 +39,7 @@ async def test_metadata_and_other_cells_survive_an_edit(server: Any, jp_root_dir
     assert saved["cells"][1]["metadata"] == {"tags": ["parameters"], "mine": {"deep": [1, 2]}}
 
 
-async def test_a_write_that_would_empty_a_notebook_is_refused(server: Any, jp_root_dir: Path) -> None:
+async def test_write_that_would_empty_notebook_is_rejected(server: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])
     files = NotebookFiles(server.contents_manager, free)
     with pytest.raises(NotebookError) as caught:
@@ -71,14 +62,14 @@ def edit_behind(path: Path, times: int) -> Any:
     return change
 
 
-async def test_a_file_that_changes_in_between_is_read_again(server: Any, jp_root_dir: Path) -> None:
+async def test_file_changed_meanwhile_is_reread(server: Any, jp_root_dir: Path) -> None:
     path = jp_root_dir / "n.ipynb"
     write_notebook(path, [cell("a", "x = 1")])
     assert await NotebookFiles(server.contents_manager, free).change("n.ipynb", edit_behind(path, 1)) == ["a", "theirs"]
     assert [c["source"] for c in read_cells(path)] == ["ours", "kept"]
 
 
-async def test_a_file_that_keeps_changing_is_left_alone(server: Any, jp_root_dir: Path) -> None:
+async def test_file_that_keeps_changing_is_left_alone(server: Any, jp_root_dir: Path) -> None:
     path = jp_root_dir / "n.ipynb"
     write_notebook(path, [cell("a", "x = 1")])
     with pytest.raises(NotebookError) as caught:
@@ -91,7 +82,7 @@ async def test_a_file_that_keeps_changing_is_left_alone(server: Any, jp_root_dir
     ("name", "content", "code"),
     [("gone.ipynb", None, "not_found"), ("text.ipynb", "no json", "not_notebook"), ("text.txt", "hi", "not_notebook")],
 )
-async def test_what_is_no_notebook_is_said(
+async def test_invalid_notebook_is_reported(
     server: Any, jp_root_dir: Path, name: str, content: str | None, code: str
 ) -> None:
     if content is not None:
@@ -102,7 +93,7 @@ async def test_what_is_no_notebook_is_said(
     assert caught.value.code == code
 
 
-async def test_a_file_that_is_being_saved_is_read_once_it_is_whole(
+async def test_file_being_saved_is_read_once_complete(
     server: Any, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Jupyter empties a notebook's file before it writes it anew."""
@@ -121,7 +112,7 @@ async def test_a_file_that_is_being_saved_is_read_once_it_is_whole(
     assert [one.source for one in (await service.read("n.ipynb")).cells] == ["x = 1"]
 
 
-async def test_a_kernel_that_is_not_installed_is_named_with_those_that_are(server: Any, jp_root_dir: Path) -> None:
+async def test_missing_kernel_is_named_with_installed_ones(server: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "1")], kernelspec={"name": "fortran", "display_name": "F"})
     service, _ = service_over(server)
     with pytest.raises(NotebookError, match=r"fortran.*python3") as caught:
@@ -129,7 +120,7 @@ async def test_a_kernel_that_is_not_installed_is_named_with_those_that_are(serve
     assert caught.value.code == "no_kernel"
 
 
-async def test_a_kernel_that_dies_is_an_error_and_its_outputs_are_kept(server: Any, jp_root_dir: Path) -> None:
+async def test_dying_kernel_is_an_error_and_outputs_are_kept(server: Any, jp_root_dir: Path) -> None:
     path = jp_root_dir / "n.ipynb"
     die = "import os, sys, time; print('last words'); sys.stdout.flush(); time.sleep(0.5); os._exit(1)"
     write_notebook(path, [cell("a", die), cell("b", "print(1)")])
@@ -140,7 +131,7 @@ async def test_a_kernel_that_dies_is_an_error_and_its_outputs_are_kept(server: A
     assert read_cells(path)[0]["outputs"][0]["text"] == ["last words\n"]
 
 
-async def test_displays_are_updated_and_cleared_as_on_screen(server: Any, jp_root_dir: Path) -> None:
+async def test_displays_are_updated_and_cleared_as_in_jupyterlab(server: Any, jp_root_dir: Path) -> None:
     source = (
         "from IPython.display import display, clear_output\n"
         "print('gone'); clear_output()\n"
@@ -158,7 +149,7 @@ async def test_displays_are_updated_and_cleared_as_on_screen(server: Any, jp_roo
     assert streams == {"stdout": "done   \n", "stderr": "late\n"}
 
 
-async def test_a_question_of_the_cell_is_refused_rather_than_waited_for(server: Any, jp_root_dir: Path) -> None:
+async def test_input_request_of_cell_is_refused_not_waited_for(server: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "input('Name? ')")])
     service, _ = service_over(server)
     run = await service.run_cell("n.ipynb", "a", quiet)
@@ -170,7 +161,7 @@ async def test_a_question_of_the_cell_is_refused_rather_than_waited_for(server: 
     assert read_cells(jp_root_dir / "n.ipynb")[0]["outputs"][-1]["ename"] == "StdinNotImplementedError"
 
 
-async def test_the_kernel_of_the_open_session_is_used_and_kept(server: Any, jp_root_dir: Path) -> None:
+async def test_kernel_of_open_session_is_used_and_kept(server: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 41"), cell("b", "print(x + 1)")])
     await server.session_manager.create_session(
         path="RTC:n.ipynb", name="n.ipynb", type="notebook", kernel_name="python3"
@@ -182,7 +173,7 @@ async def test_the_kernel_of_the_open_session_is_used_and_kept(server: Any, jp_r
     assert len(await server.session_manager.list_sessions()) == 1
 
 
-async def test_outputs_go_into_the_tab_that_opens_the_notebook_during_the_run(server: Any, jp_root_dir: Path) -> None:
+async def test_outputs_go_to_tab_opened_during_run(server: Any, jp_root_dir: Path) -> None:
     path = jp_root_dir / "n.ipynb"
     wait = "import os, time\nprint('on', flush=True)\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('end')"
     write_notebook(path, [cell("a", wait)])
@@ -201,9 +192,7 @@ async def test_outputs_go_into_the_tab_that_opens_the_notebook_during_the_run(se
     assert path.read_bytes() == before
 
 
-async def test_outputs_that_find_no_notebook_any_more_are_handed_back_with_the_reason(
-    server: Any, jp_root_dir: Path
-) -> None:
+async def test_undeliverable_outputs_are_returned_with_reason(server: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "import os; os.remove('n.ipynb'); print('gone')")])
     service, _ = service_over(server)
     run = await service.run_cell("n.ipynb", "a", quiet)
@@ -213,7 +202,7 @@ async def test_outputs_that_find_no_notebook_any_more_are_handed_back_with_the_r
     assert not run.is_shown
 
 
-async def test_a_notebook_open_in_a_front_end_out_of_reach_is_not_written(server: Any, jp_root_dir: Path) -> None:
+async def test_notebook_open_in_unreachable_front_end_is_not_written(server: Any, jp_root_dir: Path) -> None:
     path = jp_root_dir / "n.ipynb"
     write_notebook(path, [cell("a", "x = 1")])
     model = await server.session_manager.create_session(
@@ -228,7 +217,7 @@ async def test_a_notebook_open_in_a_front_end_out_of_reach_is_not_written(server
     assert path.read_bytes() == before
 
 
-async def test_two_inserts_at_once_both_arrive(server: Any, jp_root_dir: Path) -> None:
+async def test_concurrent_inserts_both_arrive(server: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])
     service, _ = service_over(server)
     insertions = [InsertCell({"cell_type": "code", "source": str(n)}, After("a")) for n in range(5)]
@@ -240,7 +229,7 @@ def everything(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*"))
 
 
-async def test_a_new_notebook_has_its_cells_and_the_kernel_that_was_named(server: Any, jp_root_dir: Path) -> None:
+async def test_new_notebook_has_its_cells_and_named_kernel(server: Any, jp_root_dir: Path) -> None:
     (jp_root_dir / "deep").mkdir()
     service, _ = service_over(server)
     cells = [{"cell_type": "markdown", "source": "# New"}, {"cell_type": "code", "source": "x = 1", "id": "mine"}]
@@ -264,7 +253,7 @@ async def test_a_new_notebook_has_its_cells_and_the_kernel_that_was_named(server
         ("new.ipynb", "fortran", "no_kernel"),
     ],
 )
-async def test_a_notebook_that_cannot_be_made_is_refused_and_nothing_is_left(
+async def test_notebook_that_cannot_be_created_leaves_nothing(
     server: Any, jp_root_dir: Path, path: str, kernel: str | None, reason: str
 ) -> None:
     write_notebook(jp_root_dir / "there.ipynb", [cell("a", "kept")])

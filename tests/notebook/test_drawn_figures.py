@@ -31,7 +31,7 @@ async def told(kernels: KernelPlace, code: str) -> Sequence[str]:
     return (await drawn(kernels, code)).figures
 
 
-async def test_bars_are_told_with_their_names_and_heights(kernels: KernelPlace) -> None:
+async def test_bars_are_described_with_names_and_heights(kernels: KernelPlace) -> None:
     upright = "plt.bar(['monthly', 'one year'], [0.4271, 0.1127]); plt.title('Churn'); plt.ylabel('rate')"
     assert await told(kernels, upright) == (
         'title "Churn"; x: monthly, one year; y "rate" from 0 to 0.4485; bars: monthly 0.4271, one year 0.1127',
@@ -46,7 +46,7 @@ async def test_bars_are_told_with_their_names_and_heights(kernels: KernelPlace) 
     assert "bars: 40 of them, the highest at 39 with 39, the lowest at 0 with 0" in many
 
 
-async def test_lines_and_points_are_told_with_their_ranges_and_dates_as_dates(kernels: KernelPlace) -> None:
+async def test_lines_and_points_are_described_with_ranges_and_dates(kernels: KernelPlace) -> None:
     days = "s = pd.Series(range(30), index=pd.date_range('2024-01-01', periods=30), name='calls')\n"
     (line,) = await told(kernels, days + "plt.plot(s.index, s.values, label='calls'); plt.axhline(7); plt.legend()")
     assert "x from 2023-12-30 to 2024-01-31" in line
@@ -61,7 +61,7 @@ async def test_lines_and_points_are_told_with_their_ranges_and_dates_as_dates(ke
     assert "(log)" in points
 
 
-async def test_histograms_boxes_pies_and_grids_are_told_as_what_they_are(kernels: KernelPlace) -> None:
+async def test_histograms_boxes_pies_and_grids_are_described(kernels: KernelPlace) -> None:
     (bins,) = await told(kernels, "plt.hist([1, 1, 2, 5], bins=[0, 2, 4, 6])")
     assert "histogram: 3 bins from 0 to 6 with 2, 1, 1, the highest 0 to 2 with 2" in bins
     (boxes,) = await told(kernels, "pd.DataFrame({'a': [1, 2, 3, 4, 100], 'b': [1, 2, 3, 4, 5]}).plot.box()")
@@ -74,7 +74,7 @@ async def test_histograms_boxes_pies_and_grids_are_told_as_what_they_are(kernels
     assert "image of 2 × 2, values from 0 to 1, row by row: a 1, 0 / b 0, 1" in grid
 
 
-async def test_each_pair_of_axes_has_a_line_and_a_scale_of_colours_has_none(kernels: KernelPlace) -> None:
+async def test_each_axes_has_a_line_and_colour_bars_have_none(kernels: KernelPlace) -> None:
     code = "fig, (a, b) = plt.subplots(1, 2); a.plot([1, 2]); b.set_title('[right]'); fig.suptitle('both')"
     one, two = await told(kernels, code)
     assert one.startswith('figure "both"; axes 1 of 2; ')
@@ -86,7 +86,7 @@ async def test_each_pair_of_axes_has_a_line_and_a_scale_of_colours_has_none(kern
     )
 
 
-async def test_what_is_shown_and_what_the_kernel_knows_stay_as_they_were(kernels: KernelPlace) -> None:
+async def test_display_and_kernel_state_are_unchanged(kernels: KernelPlace) -> None:
     code = "plt.plot([1, 2], [3, 4]); print('drawn')"
     await kernels.start()
     await kernels.run(BEGIN)
@@ -105,7 +105,7 @@ async def test_what_is_shown_and_what_the_kernel_knows_stay_as_they_were(kernels
     assert await kernels.value("plt.get_fignums()") == "[]"
 
 
-async def test_a_cell_that_draws_nothing_and_a_figure_of_another_cell_tell_nothing(kernels: KernelPlace) -> None:
+async def test_cell_without_plot_and_figure_of_other_cell_yield_nothing(kernels: KernelPlace) -> None:
     assert await told(kernels, "1 + 1") == ()
     figures = DrawnFigures(KernelInspection(kernels.manager))
 
@@ -117,7 +117,7 @@ async def test_a_cell_that_draws_nothing_and_a_figure_of_another_cell_tell_nothi
     assert await kernels.value(LISTENS) == "False"
 
 
-async def test_figures_of_a_users_own_class_are_not_asked(kernels: KernelPlace) -> None:
+async def test_user_defined_figure_classes_are_not_called(kernels: KernelPlace) -> None:
     own = """
 class Own(plt.Figure):
     @property
@@ -129,7 +129,7 @@ f = plt.figure(FigureClass=Own); plt.plot([1, 2]); shown = False
     assert await told(kernels, own) == ()
 
 
-async def test_whoever_asked_and_went_away_leaves_nothing_behind_for_long(kernels: KernelPlace) -> None:
+async def test_abandoned_request_leaves_nothing_behind_for_long(kernels: KernelPlace) -> None:
     await kernels.start()
     await kernels.run(BEGIN)
 
@@ -144,7 +144,7 @@ async def test_whoever_asked_and_went_away_leaves_nothing_behind_for_long(kernel
     assert await kernels.value(LISTENS) == "False"
 
 
-async def test_a_run_without_a_kernel_or_with_a_dead_one_is_as_before(kernels: KernelPlace) -> None:
+async def test_run_without_or_with_dead_kernel_is_unaffected(kernels: KernelPlace) -> None:
     async def run() -> CellRun:
         return CellRun("ok", 1, ())
 
@@ -155,7 +155,7 @@ async def test_a_run_without_a_kernel_or_with_a_dead_one_is_as_before(kernels: K
     assert await figures.with_figures(kernels.kernel_id, run) == CellRun("ok", 1, ())
 
 
-async def test_the_first_cell_of_a_notebook_that_is_open_nowhere_tells_what_it_draws(kernels: KernelPlace) -> None:
+async def test_first_cell_of_closed_notebook_describes_its_figure(kernels: KernelPlace) -> None:
     source = "import matplotlib.pyplot as plt\nplt.bar(['a'], [2])"
     write_notebook(kernels.root / "work.ipynb", [cell("a", source)])
     service = document_service(kernels.server_app, kernels.tabs, notebook_paths(kernels.server_app))
@@ -174,7 +174,7 @@ class RunningTab(FakeTab):
         return {"status": run.status, "executionCount": run.execution_count, "outputs": list(run.outputs)}
 
 
-async def test_a_cell_that_a_tab_runs_tells_what_it_draws(kernels: KernelPlace) -> None:
+async def test_cell_run_by_tab_describes_its_figure(kernels: KernelPlace) -> None:
     service = document_service(kernels.server_app, kernels.tabs, notebook_paths(kernels.server_app))
     tab = RunningTab(kernels.tabs)
     tab.kernels = kernels

@@ -43,7 +43,7 @@ async def refused(kernels: KernelPlace, name: str) -> str:
     return str(caught.value)
 
 
-async def test_a_frame_is_told_with_schema_nulls_statistics_and_its_first_rows(kernels: KernelPlace) -> None:
+async def test_frame_has_schema_nulls_statistics_and_first_rows(kernels: KernelPlace) -> None:
     found = await inspect(kernels, FRAMES, "frame")
     assert facts(found)["shape"] == "10 rows × 8 columns"
     assert facts(found)["index"] == "0 to 9"
@@ -127,7 +127,7 @@ LEADS_NOWHERE = (
 )
 
 
-async def test_a_path_leads_to_what_it_names_and_to_nothing_that_would_run_code(kernels: KernelPlace) -> None:
+async def test_path_is_followed_without_running_code(kernels: KernelPlace) -> None:
     await kernels.run(THINGS)
     found = {name: facts(await kernels.service.inspect("work.ipynb", name)) for name in LEADS}
     assert {name: found[name].get(fact) for name, (fact, _) in LEADS.items()} == {n: v for n, (_, v) in LEADS.items()}
@@ -135,7 +135,7 @@ async def test_a_path_leads_to_what_it_names_and_to_nothing_that_would_run_code(
         assert await refused(kernels, name)
 
 
-async def test_classes_functions_and_modules_are_told_by_what_they_offer(kernels: KernelPlace) -> None:
+async def test_classes_functions_and_modules_are_described_by_members(kernels: KernelPlace) -> None:
     await kernels.run(THINGS)
     service = kernels.service
     function = await service.inspect("work.ipynb", "helper")
@@ -193,7 +193,7 @@ ran.clear()
 """
 
 
-async def test_nothing_that_a_user_wrote_is_run(kernels: KernelPlace) -> None:
+async def test_no_user_code_runs(kernels: KernelPlace) -> None:
     run = await kernels.run(HOSTILE)
     assert run.status == "ok", run.outputs
     found = await kernels.service.variables("work.ipynb", functions=True)
@@ -211,7 +211,7 @@ async def test_nothing_that_a_user_wrote_is_run(kernels: KernelPlace) -> None:
     assert await kernels.value("ran") == "[]"
 
 
-async def test_a_look_that_takes_too_long_ends_and_the_kernel_goes_on(kernels: KernelPlace) -> None:
+async def test_slow_inspection_ends_and_kernel_continues(kernels: KernelPlace) -> None:
     code = """
 import pandas as pd
 kept = pd.DataFrame.memory_usage
@@ -232,7 +232,7 @@ frame = pd.DataFrame({"a": [1]})
     assert (await kernels.service.inspect("work.ipynb", "frame")).summary == "1 × 1: a int64"
 
 
-async def test_numbers_of_big_data_are_those_of_all_of_it(kernels: KernelPlace) -> None:
+async def test_statistics_of_big_data_cover_all_of_it(kernels: KernelPlace) -> None:
     code = """
 import numpy as np, pandas as pd
 big = pd.DataFrame({"n": np.arange(1_500_000), "f": np.arange(1_500_000) / 2})
@@ -248,7 +248,7 @@ values = np.arange(1_500_000, dtype="float32").reshape(3, -1).T
     assert facts(array)["statistics"].startswith("min 0, max 1,499,999, mean 750000, std 433013")
 
 
-async def test_arrow_tables_are_told_like_frames(kernels: KernelPlace) -> None:
+async def test_arrow_tables_are_described_like_frames(kernels: KernelPlace) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not among the dependencies")
     code = "import pyarrow as pa, pyarrow.compute\ntable = pa.table({'a': [1, 2, None], 'b': ['x', 'y', 'x']})"
     found = await inspect(kernels, code, "table")

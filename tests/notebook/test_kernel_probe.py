@@ -10,11 +10,11 @@ from onyx_jupyter.notebook.kernel_inspection import PARTS, probe_source
 FOLDER = Path(kernel_question.__file__).parent / "kernel_probe"
 
 
-def test_every_file_is_a_part() -> None:
+def test_every_file_is_included() -> None:
     assert {file.stem for file in FOLDER.glob("*.py")} == {*PARTS, "__init__"}
 
 
-def test_it_is_python_3_8_and_imports_the_standard_library_alone() -> None:
+def test_code_is_python_3_8_with_standard_library_only() -> None:
     tree = ast.parse(probe_source(), feature_version=(3, 8))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}

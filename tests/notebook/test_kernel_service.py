@@ -23,7 +23,7 @@ async def code_of(awaitable: Any) -> str:
     return caught.value.code
 
 
-async def test_scratch_code_sees_the_variables_and_is_in_no_history(kernels: KernelPlace) -> None:
+async def test_scratch_code_sees_variables_and_is_not_in_history(kernels: KernelPlace) -> None:
     await kernels.run("x = 41")
     run = await kernels.service.execute("work.ipynb", "x + 1", quiet)
     assert run.status == "ok"
@@ -33,9 +33,7 @@ async def test_scratch_code_sees_the_variables_and_is_in_no_history(kernels: Ker
     assert after.outputs[0]["text"] == "3 ['x = 41', 'print(len(In), In[1:])']\n"
 
 
-async def test_a_run_that_ends_at_once_leaves_no_thread_behind(
-    kernels: KernelPlace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_short_run_leaves_no_thread(kernels: KernelPlace, monkeypatch: pytest.MonkeyPatch) -> None:
     await kernels.run("1")
     begin = HBChannel.run
 
@@ -50,7 +48,7 @@ async def test_a_run_that_ends_at_once_leaves_no_thread_behind(
     assert not [thread for thread in threading.enumerate() if isinstance(thread, HBChannel)]
 
 
-async def test_scratch_code_gives_its_pictures_and_its_error(kernels: KernelPlace) -> None:
+async def test_scratch_code_returns_images_and_error(kernels: KernelPlace) -> None:
     await kernels.start()
     picture = "from IPython.display import Image, display; display(Image(b'png', format='png')); 1 / 0"
     run = await kernels.service.execute("work.ipynb", picture, quiet)
@@ -59,7 +57,7 @@ async def test_scratch_code_gives_its_pictures_and_its_error(kernels: KernelPlac
     assert run.outputs[-1]["ename"] == "ZeroDivisionError"
 
 
-async def test_stopping_scratch_code_interrupts_it_and_keeps_the_variables(kernels: KernelPlace) -> None:
+async def test_stopping_scratch_code_interrupts_it_and_keeps_variables(kernels: KernelPlace) -> None:
     await kernels.run("x = 1")
     begun = asyncio.Event()
     code = "print('on', flush=True)\nimport time\nwhile True: time.sleep(0.01)"
@@ -73,7 +71,7 @@ async def test_stopping_scratch_code_interrupts_it_and_keeps_the_variables(kerne
     assert await kernels.value("x") == "1"
 
 
-async def test_a_cell_that_says_nothing_tells_that_it_runs_again_and_again(kernels: KernelPlace) -> None:
+async def test_silent_cell_reports_running_periodically(kernels: KernelPlace) -> None:
     said: list[str] = []
     execution = KernelRun(kernels.manager, await kernels.start(), said.append, elapsed_every_s=0.1)
     task = asyncio.ensure_future(execution.run("import time; time.sleep(600)"))
@@ -83,7 +81,7 @@ async def test_a_cell_that_says_nothing_tells_that_it_runs_again_and_again(kerne
         await task
 
 
-async def test_a_restart_forgets_the_variables_and_keeps_the_session(kernels: KernelPlace) -> None:
+async def test_restart_clears_variables_and_keeps_session(kernels: KernelPlace) -> None:
     await kernels.run("x = 1")
     before = await kernels.server_app.session_manager.list_sessions()
     await kernels.service.restart("work.ipynb")
@@ -93,7 +91,7 @@ async def test_a_restart_forgets_the_variables_and_keeps_the_session(kernels: Ke
     assert (await kernels.run("1")).execution_count == 1
 
 
-async def test_what_runs_while_the_kernel_restarts_is_told_so(kernels: KernelPlace) -> None:
+async def test_run_interrupted_by_restart_is_told(kernels: KernelPlace) -> None:
     await kernels.start()
     begun = asyncio.Event()
     task = asyncio.ensure_future(
@@ -104,14 +102,14 @@ async def test_what_runs_while_the_kernel_restarts_is_told_so(kernels: KernelPla
     assert await code_of(task) == "kernel_died"
 
 
-async def test_a_notebook_without_a_kernel_says_so_and_none_is_started(kernels: KernelPlace) -> None:
+async def test_missing_kernel_is_reported_and_none_is_started(kernels: KernelPlace) -> None:
     service = kernels.service
     assert await code_of(service.execute("work.ipynb", "1", quiet)) == "no_kernel"
     assert await code_of(service.restart("nowhere.ipynb")) == "no_kernel"
     assert not await kernels.server_app.session_manager.list_sessions()
 
 
-async def test_a_dead_kernel_is_told_apart_and_a_restart_brings_it_back(kernels: KernelPlace) -> None:
+async def test_dead_kernel_is_recognized_and_restart_revives_it(kernels: KernelPlace) -> None:
     await kernels.run("x = 1")
     kernel = kernels.manager.get_kernel(kernels.kernel_id)
     kernel.stop_restarter()  # else Jupyter brings it back by itself
@@ -122,7 +120,7 @@ async def test_a_dead_kernel_is_told_apart_and_a_restart_brings_it_back(kernels:
     assert await kernels.value("'x' in globals()") == "False"
 
 
-async def test_two_at_a_time_in_one_kernel_each_get_their_own_outputs(kernels: KernelPlace) -> None:
+async def test_concurrent_runs_in_one_kernel_get_their_own_outputs(kernels: KernelPlace) -> None:
     await kernels.start()
     code = "import time\nprint({0!r}, flush=True)\ntime.sleep(0.3)\nprint({0!r})"
     first, second = await asyncio.gather(kernels.run(code.format("one")), kernels.run(code.format("two")))
@@ -130,7 +128,7 @@ async def test_two_at_a_time_in_one_kernel_each_get_their_own_outputs(kernels: K
 
 
 @pytest.mark.parametrize("how", ["fails", "is stopped"])
-async def test_code_that_goes_wrong_leaves_what_a_person_has_queued_behind_it(kernels: KernelPlace, how: str) -> None:
+async def test_failing_code_keeps_users_queued_cells(kernels: KernelPlace, how: str) -> None:
     await kernels.start()
     begun = asyncio.Event()
     flag = kernels.root / "go"
@@ -151,7 +149,7 @@ async def test_code_that_goes_wrong_leaves_what_a_person_has_queued_behind_it(ke
     assert await kernels.value("x") == "2"
 
 
-async def test_a_stop_spares_a_persons_cell_that_was_quicker_and_ends_the_run_as_soon_as_it_begins(
+async def test_stop_spares_users_earlier_cell_and_ends_run_when_it_starts(
     kernels: KernelPlace,
 ) -> None:
     flag = kernels.root / "go"
@@ -183,7 +181,7 @@ async def test_a_stop_spares_a_persons_cell_that_was_quicker_and_ends_the_run_as
             assert await kernels.value("1 + 1") == "2"
 
 
-async def test_two_hundred_megabytes_of_output_end_up_as_their_beginning(kernels: KernelPlace) -> None:
+async def test_two_hundred_megabytes_of_output_are_truncated(kernels: KernelPlace) -> None:
     await kernels.start()
     code = "from IPython.display import HTML\nfor _ in range(20): print('x' * 5_000_000)\nHTML('y' * 100_000_000)"
     run = await kernels.service.execute("work.ipynb", code, quiet)
@@ -193,7 +191,7 @@ async def test_two_hundred_megabytes_of_output_end_up_as_their_beginning(kernels
     assert await kernels.value("1 + 1") == "2"
 
 
-async def test_a_tab_that_has_the_notebook_open_restarts_its_kernel_itself(kernels: KernelPlace) -> None:
+async def test_tab_with_open_notebook_restarts_its_kernel(kernels: KernelPlace) -> None:
     await kernels.run("x = 1")
     tab = FakeTab(kernels.tabs)
     tab.show("work.ipynb", [tab_cell("a", "x = 1")])
@@ -202,7 +200,7 @@ async def test_a_tab_that_has_the_notebook_open_restarts_its_kernel_itself(kerne
     assert await kernels.value("x") == "1"  # nobody else did it as well
 
 
-async def test_where_the_tab_cannot_the_server_restarts_the_kernel(kernels: KernelPlace) -> None:
+async def test_server_restarts_kernel_if_tab_cannot(kernels: KernelPlace) -> None:
     await kernels.run("x = 1")
     tab = FakeTab(kernels.tabs)
     tab.show("work.ipynb", [tab_cell("a", "x = 1")])
@@ -212,7 +210,7 @@ async def test_where_the_tab_cannot_the_server_restarts_the_kernel(kernels: Kern
     assert await kernels.value("'x' in globals()") == "False"
 
 
-async def test_a_stop_from_here_interrupts_what_runs_and_a_kernel_without_work_is_left_alone(
+async def test_server_side_stop_interrupts_busy_kernel_and_spares_idle_one(
     kernels: KernelPlace,
 ) -> None:
     await kernels.sessions.interrupt("nowhere.ipynb")

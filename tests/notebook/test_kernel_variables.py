@@ -22,7 +22,7 @@ async def look(kernels: KernelPlace, code: str, **more: Any) -> dict[str, Variab
     return told(await kernels.service.variables("work.ipynb", **more))
 
 
-async def test_variables_are_told_with_their_type_and_shape_the_data_first(kernels: KernelPlace) -> None:
+async def test_variables_have_type_and_shape_with_data_first(kernels: KernelPlace) -> None:
     code = """
 import numpy as np, pandas as pd
 count = 3
@@ -47,7 +47,7 @@ class Model: pass
     assert everything["helper"].summary == "helper(a, b=2)"
 
 
-async def test_looking_changes_nothing(kernels: KernelPlace) -> None:
+async def test_inspection_changes_nothing(kernels: KernelPlace) -> None:
     await kernels.run("import sys\nx = [1, 2]\nx")
     state = "(sorted(globals()), _, __, len(In), dict(Out), get_ipython().execution_count)"
     await kernels.value(state)
@@ -61,7 +61,7 @@ async def test_looking_changes_nothing(kernels: KernelPlace) -> None:
     assert await kernels.value("'trigger' in vars(get_ipython().events)") == "False"
 
 
-async def test_packages_that_an_import_would_not_find(kernels: KernelPlace) -> None:
+async def test_packages_that_cannot_be_imported_are_found(kernels: KernelPlace) -> None:
     await kernels.run("import sys, types\nsys.modules['by_hand'] = types.ModuleType('by_hand')")
     asked = ["pandas", "wave", "by_hand", "no_such_package"]
     assert await kernels.service.lacking("work.ipynb", asked) == {"no_such_package"}
@@ -85,7 +85,7 @@ async def begin(kernels: KernelPlace, code: str) -> "asyncio.Task[Any]":
     return task
 
 
-async def test_variables_are_told_while_a_cell_runs_and_the_cell_goes_on(kernels: KernelPlace) -> None:
+async def test_variables_are_listed_while_cell_runs_on(kernels: KernelPlace) -> None:
     await kernels.start()
     task = await begin(kernels, BUSY)
     found = told(await kernels.service.variables("work.ipynb"))
@@ -97,7 +97,7 @@ async def test_variables_are_told_while_a_cell_runs_and_the_cell_goes_on(kernels
     assert (run.status, [output["text"] for output in run.outputs]) == ("ok", ["on\nend\n"])
 
 
-async def test_the_kernel_stays_busy_for_everybody_while_its_cell_runs(kernels: KernelPlace) -> None:
+async def test_kernel_stays_busy_for_others_while_its_cell_runs(kernels: KernelPlace) -> None:
     await kernels.start()
     kernel = kernels.manager.get_kernel(kernels.kernel_id)
     while kernel.execution_state != "idle":  # until the server hears this kernel
@@ -134,7 +134,7 @@ async def told_states(kernels: KernelPlace) -> list[str]:
         client.stop_channels()
 
 
-async def test_a_figure_that_a_running_cell_draws_stays_its_own(kernels: KernelPlace) -> None:
+async def test_figure_of_running_cell_is_unaffected(kernels: KernelPlace) -> None:
     await kernels.run("%matplotlib inline\nimport matplotlib.pyplot as plt")
     task = await begin(kernels, "plt.plot([1, 2])\n" + BUSY + "print(len(plt.gca().lines), 'line')")
     await kernels.service.variables("work.ipynb")
@@ -145,7 +145,7 @@ async def test_a_figure_that_a_running_cell_draws_stays_its_own(kernels: KernelP
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-async def test_a_running_cell_may_ask_for_input_as_before(kernels: KernelPlace, allowed: bool) -> None:
+async def test_running_cell_may_still_request_input(kernels: KernelPlace, allowed: bool) -> None:
     kernel_id = await kernels.start()
     client = kernels.manager.get_kernel(kernel_id).client()
     client.start_channels()
@@ -167,7 +167,7 @@ async def test_a_running_cell_may_ask_for_input_as_before(kernels: KernelPlace, 
         client.stop_channels()
 
 
-async def test_output_of_a_thread_still_goes_to_the_cell_that_started_it(kernels: KernelPlace) -> None:
+async def test_thread_output_still_goes_to_starting_cell(kernels: KernelPlace) -> None:
     await kernels.start()
     code = """
 import threading, os, time
@@ -185,7 +185,7 @@ while not os.path.exists('looked'): time.sleep(0.01)
     assert "from the thread" in (await task).outputs[0]["text"]
 
 
-async def test_a_pattern_and_a_limit_choose_what_is_told(kernels: KernelPlace) -> None:
+async def test_pattern_and_limit_select_variables(kernels: KernelPlace) -> None:
     code = "for n in range(20): globals()[f'col_{n}'] = n\nother = 1.5\ndel n\nText = 'a'"
     found = await look(kernels, code, pattern="col_1*")
     assert set(found) == {"col_1", *(f"col_{n}" for n in range(10, 20))}
@@ -195,7 +195,7 @@ async def test_a_pattern_and_a_limit_choose_what_is_told(kernels: KernelPlace) -
     assert few.left_out == {"int": 19}
 
 
-async def test_what_is_named_like_a_secret_shows_its_type_and_length_alone(kernels: KernelPlace) -> None:
+async def test_secret_looking_names_show_only_type_and_length(kernels: KernelPlace) -> None:
     code = """
 api_key = "hunter2-hunter2"
 db_password = b"hunter2"
@@ -220,7 +220,7 @@ users = pd.DataFrame({"password": ["hunter2"], "name": ["ada"]})
     assert "ada" in seen["users"]
 
 
-async def test_an_array_or_table_that_is_named_like_a_secret_shows_its_type_and_shape_alone(
+async def test_secret_looking_arrays_and_tables_show_only_type_and_shape(
     kernels: KernelPlace,
 ) -> None:
     code = """
@@ -255,7 +255,7 @@ names = np.array(["ada"])
     assert "ada" in str(await kernels.service.inspect("work.ipynb", "names"))
 
 
-async def test_what_the_user_registered_with_ipython_is_not_in_the_way(kernels: KernelPlace) -> None:
+async def test_users_ipython_hooks_do_not_interfere(kernels: KernelPlace) -> None:
     code = """
 import ast
 shell = get_ipython()
@@ -275,7 +275,7 @@ x = 41
     assert await kernels.value("calls.copy()") == "['after', 'after']"
 
 
-async def test_kernels_that_cannot_be_looked_into_say_why(kernels: KernelPlace) -> None:
+async def test_kernels_that_cannot_be_inspected_say_why(kernels: KernelPlace) -> None:
     with pytest.raises(NotebookError, match="no running kernel") as caught:
         await kernels.service.variables("work.ipynb")
     assert caught.value.code == "no_kernel"
@@ -286,7 +286,7 @@ async def test_kernels_that_cannot_be_looked_into_say_why(kernels: KernelPlace) 
     assert (await kernels.service.variables("work.ipynb")).variables == ()
 
 
-async def test_a_kernel_of_another_language_says_which(kernels: KernelPlace) -> None:
+async def test_kernel_of_another_language_is_named(kernels: KernelPlace) -> None:
     await kernels.run("x = 1")
     kernels.manager.get_kernel(kernels.kernel_id).kernel_spec.language = "fortran"
     with pytest.raises(NotebookError, match="speaks fortran") as caught:
@@ -294,7 +294,7 @@ async def test_a_kernel_of_another_language_says_which(kernels: KernelPlace) -> 
     assert caught.value.code == "not_python"
 
 
-async def test_a_kernel_that_lets_nothing_else_run_is_busy_and_is_looked_into_later(
+async def test_blocked_kernel_is_busy_and_inspected_later(
     kernels: KernelPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await kernels.run("x = 41")

@@ -25,9 +25,7 @@ def service(kernels: KernelPlace, tmp_path: Path) -> DocumentService:
     return document_service(kernels.server_app, kernels.tabs, notebook_paths(kernels.server_app))
 
 
-async def test_its_language_is_that_of_its_kernel_and_not_its_name(
-    kernels: KernelPlace, service: DocumentService
-) -> None:
+async def test_language_comes_from_kernel_not_its_name(kernels: KernelPlace, service: DocumentService) -> None:
     view = await service.read("work.ipynb")
     assert view.kernel_name == "loud-env"
     assert await kernels.service.language("work.ipynb", view.kernel_name) == "shout"
@@ -38,7 +36,7 @@ async def test_its_language_is_that_of_its_kernel_and_not_its_name(
     assert caught.value.code == "no_kernel"
 
 
-async def test_its_cells_run_and_fail_as_any_other(kernels: KernelPlace, service: DocumentService) -> None:
+async def test_cells_run_and_fail_as_in_python(kernels: KernelPlace, service: DocumentService) -> None:
     good = await service.run_cell("work.ipynb", "good", quiet)
     assert (good.status, [output["text"] for output in good.outputs]) == ("ok", ["HELLO\nAGAIN\n"])
     assert good.figures == ()

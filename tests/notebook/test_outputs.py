@@ -12,17 +12,17 @@ FRAME = """<div><style scoped>.dataframe { color: red }</style><table border="1"
 <tbody><tr><th>0</th><td>March</td><td>1.5</td></tr></tbody></table><p>1 rows x 2 columns</p></div>"""
 
 
-def test_a_data_frame_becomes_a_markdown_table() -> None:
+def test_data_frame_becomes_markdown_table() -> None:
     shown = render_outputs([{"output_type": "execute_result", "data": {"text/html": FRAME, "text/plain": "…"}}], 1000)
     assert shown.text == "|  | month | a\\|b |\n| --- | --- | --- |\n| 0 | March | 1.5 |\n1 rows x 2 columns"
 
 
-def test_html_that_is_no_table_gives_way_to_plain_text() -> None:
+def test_non_table_html_is_replaced_by_plain_text() -> None:
     shown = render_outputs([{"output_type": "display_data", "data": {"text/html": "<b>x</b>", "text/plain": "x!"}}], 99)
     assert shown.text == "x!"
 
 
-def test_an_image_becomes_an_attachment_and_a_line() -> None:
+def test_image_becomes_attachment_and_a_line() -> None:
     png = base64.b64encode(b"picture").decode()
     data = {"image/png": png[:4] + "\n" + png[4:] + "\n", "text/plain": "<Figure size 640x480>"}
     shown = render_outputs([{"output_type": "display_data", "data": data}], 1000)
@@ -30,7 +30,7 @@ def test_an_image_becomes_an_attachment_and_a_line() -> None:
     assert [(image.mime_type, image.data) for image in shown.attachments] == [("image/png", png)]
 
 
-def test_a_traceback_loses_its_colours_and_its_middle_but_not_its_end() -> None:
+def test_traceback_loses_colours_and_middle_but_keeps_end() -> None:
     frames = [f"\x1b[31mframe {number}\x1b[0m" for number in range(100)]
     error = {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": [*frames, "KeyError: 'x'"]}
     shown = render_outputs([error], 100_000).text
@@ -41,24 +41,24 @@ def test_a_traceback_loses_its_colours_and_its_middle_but_not_its_end() -> None:
     assert "frame 50" not in shown
 
 
-def test_a_traceback_that_comes_as_one_text_is_read_by_lines_and_loses_its_rule() -> None:
+def test_single_string_traceback_is_split_and_loses_rule() -> None:
     traceback = f"{'-' * 75}\nframe 1\n\nKeyError: 'x'"
     error = {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": traceback}
     assert render_outputs([error], 1_000).text == "frame 1\n\nKeyError: 'x'"
 
 
-def test_a_long_output_keeps_head_and_tail_and_says_what_is_missing() -> None:
+def test_long_output_keeps_head_and_tail_with_note() -> None:
     shown = render_outputs([{"output_type": "stream", "name": "stdout", "text": "a" * 500 + "z" * 500}], 100)
     assert shown.truncated
     assert shown.text == "a" * 50 + "\n[… 900 characters left out …]\n" + "z" * 50
     assert shorten("short", 5) == "short"
 
 
-def test_a_progress_bar_counts_once() -> None:
+def test_progress_bar_counts_once() -> None:
     assert collapse_overwritten("10%\r50%\r100%\nnext\r\n") == "100%\nnext\n"
 
 
-def test_streams_merge_until_another_output_comes_between() -> None:
+def test_streams_merge_until_another_output() -> None:
     collector = OutputCollector()
     for name, text in [("stdout", "a"), ("stdout", "b"), ("stderr", "c"), ("stdout", "d")]:
         collector.add("stream", {"name": name, "text": text})
@@ -69,7 +69,7 @@ def test_streams_merge_until_another_output_comes_between() -> None:
     ]
 
 
-def test_clearing_with_wait_keeps_the_old_output_until_the_new_one_comes() -> None:
+def test_clear_with_wait_keeps_old_output_until_new_one() -> None:
     collector = OutputCollector()
     collector.add("stream", {"name": "stdout", "text": "old"})
     collector.add("clear_output", {"wait": True})
@@ -84,7 +84,7 @@ def display(collector: OutputCollector, text: str, display_id: str | None = None
     collector.add(kind, {"data": {"text/html": text}, "metadata": {}, "transient": transient})
 
 
-def test_a_display_that_is_too_large_is_left_out_and_named() -> None:
+def test_too_large_display_is_left_out_and_named() -> None:
     collector = OutputCollector()
     display(collector, "x" * (output_collector.MAX_DISPLAY_CHARS + 1))
     display(collector, "small", "d")
@@ -93,7 +93,7 @@ def test_a_display_that_is_too_large_is_left_out_and_named() -> None:
     assert texts == ["[… text/html: 20,000,001 characters were left out …]"] * 2
 
 
-def test_all_outputs_together_are_bounded_and_the_error_at_the_end_is_kept() -> None:
+def test_total_output_is_limited_and_final_error_kept() -> None:
     collector = OutputCollector()
     for _ in range(5):
         display(collector, "x" * output_collector.MAX_DISPLAY_CHARS)
@@ -109,7 +109,7 @@ def test_all_outputs_together_are_bounded_and_the_error_at_the_end_is_kept() -> 
     assert [output["data"] for output in collector.outputs()] == [{"text/html": "again"}]
 
 
-def test_very_many_outputs_end_with_a_line_that_says_so() -> None:
+def test_very_many_outputs_end_with_a_note() -> None:
     collector = OutputCollector()
     for number in range(output_collector.MAX_OUTPUTS + 10):
         display(collector, str(number))
@@ -123,7 +123,7 @@ def held_chars(collector: OutputCollector) -> int:
     return len(json.dumps([collector.outputs(), *collector._displays.values()]))
 
 
-def test_displays_that_are_left_out_and_updates_of_those_that_are_kept_stay_within_the_bounds(
+def test_omitted_displays_and_updates_of_kept_ones_stay_within_limits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(output_collector, "MAX_DISPLAY_CHARS", 1000)
@@ -145,7 +145,7 @@ def test_displays_that_are_left_out_and_updates_of_those_that_are_kept_stay_with
     assert held_chars(many) < 40_000
 
 
-def test_metadata_and_errors_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metadata_and_errors_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output_collector, "MAX_TOTAL_CHARS", 3000)
     collector = OutputCollector()
     data = {"text/plain": "x"}

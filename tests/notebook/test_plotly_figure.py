@@ -22,7 +22,7 @@ def told(**trace: Any) -> str:
     return describe_plotly({"data": [trace], "layout": {}})
 
 
-def test_bars_are_told_with_names_also_where_numbers_are_packed() -> None:
+def test_bars_are_described_with_names_even_for_packed_numbers() -> None:
     bars = {"type": "bar", "name": "left", "x": ["monthly", "one year"], "y": packed("d", 0.4271, 0.1127)}
     assert describe_plotly({"data": [bars], "layout": LAYOUT}) == (
         'title "Churn"; x "contract"; y "rate"; bars "left": monthly 0.4271, one year 0.1127'
@@ -32,7 +32,7 @@ def test_bars_are_told_with_names_also_where_numbers_are_packed() -> None:
     assert many == "bars: 30 of them, the highest at 29 with 29, the lowest at 0 with 0"
 
 
-def test_other_kinds_are_told_by_their_ranges() -> None:
+def test_other_kinds_are_described_by_ranges() -> None:
     days = ["2024-01-01T00:00:00.000000", "2024-01-03T00:00:00"]
     assert told(type="scatter", mode="lines", x=days, y=[1.5, None]) == (
         "line: 2 points, x from 2024-01-01 to 2024-01-03, y from 1.5 to 1.5"
@@ -46,17 +46,17 @@ def test_other_kinds_are_told_by_their_ranges() -> None:
 
 
 @pytest.mark.parametrize("bad", ["", None, [], {}, {"data": 3}, {"data": {}}])
-def test_what_is_no_figure_is_told_by_nothing(bad: Any) -> None:
+def test_non_figure_is_not_described(bad: Any) -> None:
     assert describe_plotly(bad) == ""
 
 
-def test_what_cannot_be_read_leaves_the_rest_readable() -> None:
+def test_unreadable_parts_do_not_affect_the_rest() -> None:
     assert told(type="bar", x=["a"], y={"dtype": "f8", "bdata": "!!"}) == "bars: "
     assert told(type="bar", x=["a"], y={"dtype": "f8", "bdata": "AAA="}) == "bars: "
     assert describe_plotly({"data": [], "layout": None}) == "nothing is drawn in it"
 
 
-def test_a_figure_stands_in_an_output_in_one_line() -> None:
+def test_figure_is_one_line_in_output() -> None:
     figure = {"data": [{"type": "bar", "x": ["a]\nb"], "y": [2]}]}
     output = {"output_type": "display_data", "data": {PLOTLY: figure, "text/html": "<div>script</div>"}, "metadata": {}}
     assert render_outputs([output], 1000).text == "[figure: bars: a) b 2]"

@@ -12,9 +12,7 @@ from tests.notebook.fake_tab import FakeTab, tab_cell
 from tests.notebook.files import cell, read_cells, service_over, write_notebook
 
 
-async def test_a_notebook_renamed_in_jupyter_is_found_under_its_former_path(
-    jp_serverapp: Any, jp_root_dir: Path
-) -> None:
+async def test_notebook_renamed_in_jupyter_is_found_under_former_path(jp_serverapp: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "old.ipynb", [cell("a", "x = 1")])
     service, _ = service_over(jp_serverapp)
     await jp_serverapp.contents_manager.rename("old.ipynb", "new.ipynb")
@@ -26,7 +24,7 @@ async def test_a_notebook_renamed_in_jupyter_is_found_under_its_former_path(
     assert (await service.read("old.ipynb")).cells[0].id == "b"
 
 
-async def test_a_notebook_renamed_while_it_is_open_is_found_in_its_tab(jp_serverapp: Any, jp_root_dir: Path) -> None:
+async def test_notebook_renamed_while_open_is_found_in_its_tab(jp_serverapp: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "old.ipynb", [cell("a", "x = 1")])
     service, tabs = service_over(jp_serverapp)
     tab = FakeTab(tabs)
@@ -39,7 +37,7 @@ async def test_a_notebook_renamed_while_it_is_open_is_found_in_its_tab(jp_server
     assert tab.notebooks["new.ipynb"][0]["source"] == "x = 2"
 
 
-async def test_a_deleted_notebook_is_said_to_be_gone(jp_serverapp: Any, jp_root_dir: Path) -> None:
+async def test_deleted_notebook_is_reported(jp_serverapp: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])
     service, _ = service_over(jp_serverapp)
     await service.read("n.ipynb")
@@ -50,9 +48,7 @@ async def test_a_deleted_notebook_is_said_to_be_gone(jp_serverapp: Any, jp_root_
     assert not (jp_root_dir / "n.ipynb").exists()
 
 
-async def test_a_name_that_was_given_twice_leads_to_the_notebook_that_had_it_last(
-    jp_serverapp: Any, jp_root_dir: Path
-) -> None:
+async def test_reused_name_leads_to_latest_notebook(jp_serverapp: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "Untitled.ipynb", [cell("a", "old work")])
     service, _ = service_over(jp_serverapp)
     await jp_serverapp.contents_manager.rename("Untitled.ipynb", "analysis.ipynb")
@@ -66,7 +62,7 @@ async def test_a_name_that_was_given_twice_leads_to_the_notebook_that_had_it_las
     assert [one["source"] for one in read_cells(jp_root_dir / "analysis.ipynb")] == ["old work"]
 
 
-async def test_a_name_that_was_given_again_and_is_gone_leads_nowhere(jp_serverapp: Any, jp_root_dir: Path) -> None:
+async def test_reused_and_deleted_name_leads_nowhere(jp_serverapp: Any, jp_root_dir: Path) -> None:
     write_notebook(jp_root_dir / "Untitled.ipynb", [cell("a", "old work")])
     contents = jp_serverapp.contents_manager
     service, _ = service_over(jp_serverapp)
@@ -85,7 +81,7 @@ async def test_a_name_that_was_given_again_and_is_gone_leads_nowhere(jp_serverap
     assert await service.path_now("analysis.ipynb") == "analysis.ipynb"
 
 
-def test_what_left_a_folder_before_the_folder_was_renamed_is_found_there_last() -> None:
+def test_notebook_moved_out_before_folder_rename_is_found_at_last_place() -> None:
     renames = Renames(NotebookPaths(None))
     renames.note("deep/a.ipynb", "kept.ipynb")
     renames.note("deep", "deeper")

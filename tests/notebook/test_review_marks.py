@@ -9,7 +9,7 @@ from tests.notebook.desk import SESSION, A, Desk, undone
 from tests.notebook.shelf import code
 
 
-async def test_marks_say_what_a_turn_amounts_to(desk: Desk) -> None:
+async def test_marks_show_net_effect_of_turn(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     await desk.change(EditCell("one", "x = 100"))
     await desk.change(InsertCell(code("new", "n"), After("one")))
@@ -21,7 +21,7 @@ async def test_marks_say_what_a_turn_amounts_to(desk: Desk) -> None:
     assert (turn.cells, turn.ran, turn.pending, turn.paths) == (4, 0, 4, ((A, 4),))
 
 
-async def test_there_and_back_is_nothing(desk: Desk) -> None:
+async def test_change_and_its_reversal_leave_no_mark(desk: Desk) -> None:
     await desk.change(InsertCell(code("new"), "end"), DeleteCell("new"))
     await desk.change(MoveCell("three", "start"))
     await desk.change(MoveCell("three", After("two")))
@@ -30,7 +30,7 @@ async def test_there_and_back_is_nothing(desk: Desk) -> None:
     assert await desk.kinds() == {}
 
 
-async def test_what_only_ran_has_no_mark_and_its_outputs_come_back(desk: Desk) -> None:
+async def test_cell_that_only_ran_has_no_mark_and_outputs_are_restored(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "one")
     before = dict(desk.shelf.cell(A, "one"))
     await desk.run("one")
@@ -40,7 +40,7 @@ async def test_what_only_ran_has_no_mark_and_its_outputs_come_back(desk: Desk) -
     assert desk.shelf.cell(A, "one") == before
 
 
-async def test_a_change_of_some_cells_reads_them_alone(desk: Desk) -> None:
+async def test_changing_some_cells_reads_only_those(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
     shown = desk.shelf.cell(A, "two")["outputs"]
     await desk.change(EditCell("one", "x = 10"), MoveCell("three", "start"), DeleteCell("two"))
@@ -53,7 +53,7 @@ async def test_a_change_of_some_cells_reads_them_alone(desk: Desk) -> None:
     assert changed[2]["before"]["outputs"] == shown
 
 
-async def test_an_edit_of_what_was_seen_reads_nothing_and_is_written_down_as_exactly(desk: Desk) -> None:
+async def test_edit_of_seen_text_reads_nothing_and_logs_it_exactly(desk: Desk) -> None:
     hand, seen = desk.hand(), list[dict[str, Any]]()
     await hand.read_cells(A, ["one"])
     desk.shelf.before_apply = lambda: seen.extend(desk.lines())
@@ -64,7 +64,7 @@ async def test_an_edit_of_what_was_seen_reads_nothing_and_is_written_down_as_exa
     assert desk.shelf.cell(A, "one")["source"] == "x = 1"
 
 
-async def test_an_edit_of_something_else_than_what_was_seen_is_looked_at_before_it_is_made(desk: Desk) -> None:
+async def test_edit_of_unseen_text_reads_cell_first(desk: Desk) -> None:
     for base_hash in (None, cell_hash("mine")):
         hand = desk.hand()
         desk.shelf.cell(A, "one")["source"] = "x = 1"
@@ -76,7 +76,7 @@ async def test_an_edit_of_something_else_than_what_was_seen_is_looked_at_before_
     assert desk.lines()[-2]["effects"][0]["before"]["source"] == "x = 10"
 
 
-async def test_what_a_cell_shows_is_looked_at_before_each_of_its_runs(desk: Desk) -> None:
+async def test_outputs_are_read_before_each_run(desk: Desk) -> None:
     hand = desk.hand()
     await hand.read_cells(A, ["one"])
     for _ in range(2):
@@ -86,7 +86,7 @@ async def test_what_a_cell_shows_is_looked_at_before_each_of_its_runs(desk: Desk
     assert again["effects"][0]["before"]["outputs"] == desk.shelf.cell(A, "one")["outputs"]
 
 
-async def test_cells_that_run_in_one_call_are_not_read_one_by_one_and_all_come_back(desk: Desk) -> None:
+async def test_cells_run_in_one_call_are_read_together_and_all_restored(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "one")
     before = json.loads(json.dumps(desk.shelf.notebooks[A]))
     hand = desk.hand()
@@ -100,7 +100,7 @@ async def test_cells_that_run_in_one_call_are_not_read_one_by_one_and_all_come_b
     assert desk.shelf.notebooks[A] == before
 
 
-async def test_turns_that_build_on_one_another_are_one_mark(desk: Desk) -> None:
+async def test_consecutive_turns_form_one_mark(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     await desk.change(EditCell("one", "x = 100"), run="r2", session="s2")
     (mark,) = await desk.review.marks(A)
@@ -112,7 +112,7 @@ async def test_turns_that_build_on_one_another_are_one_mark(desk: Desk) -> None:
     assert [turn.pending for turn in await desk.review.turns("s2")] == [0]
 
 
-async def test_a_hand_between_two_turns_parts_their_marks(desk: Desk) -> None:
+async def test_user_edit_between_turns_separates_marks(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     desk.shelf.cell(A, "one")["source"] = "x = 10  # mine"
     await desk.change(EditCell("one", "x = 100  # mine"), run="r2")
@@ -123,7 +123,7 @@ async def test_a_hand_between_two_turns_parts_their_marks(desk: Desk) -> None:
     assert desk.shelf.cell(A, "one")["source"] == "x = 10  # mine"
 
 
-async def test_what_a_turn_changes_after_a_keep_has_a_mark_of_its_own(desk: Desk) -> None:
+async def test_change_after_keep_has_its_own_mark(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), InsertCell(code("new", "n"), "end"))
     assert await desk.review.accept(A, None, "ada") == 2
     await desk.change(EditCell("one", "x = 100"))
@@ -140,7 +140,7 @@ async def test_what_a_turn_changes_after_a_keep_has_a_mark_of_its_own(desk: Desk
     assert desk.shelf.cell(A, "one")["source"] == "x = 1"
 
 
-async def test_keeping_a_cell_brings_up_no_older_mark(desk: Desk) -> None:
+async def test_keeping_a_cell_reveals_no_older_mark(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"))
     desk.shelf.cell(A, "one")["source"] = "x = 10  # mine"
     await desk.change(EditCell("one", "x = 100  # mine"), run="r2", session="s2")
@@ -150,7 +150,7 @@ async def test_keeping_a_cell_brings_up_no_older_mark(desk: Desk) -> None:
     assert await desk.kinds() == {"two": ("edited",)}
 
 
-async def test_what_a_person_did_not_see_is_neither_kept_nor_reverted(desk: Desk) -> None:
+async def test_changes_user_has_not_seen_are_neither_kept_nor_reverted(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"), DeleteCell("three"))
     shown = {"one": cell_hash("x = 10"), "two": cell_hash("y = 20"), "three": ""}
     await desk.change(EditCell("two", "y = 200"), InsertCell(code("new", "n"), "end"))
@@ -164,7 +164,7 @@ async def test_what_a_person_did_not_see_is_neither_kept_nor_reverted(desk: Desk
     assert await desk.review.accept(A, None, "ada") == 1  # a page that says nothing of what it showed
 
 
-async def test_what_is_changed_while_a_word_is_written_down_waits_for_another_one(desk: Desk) -> None:
+async def test_change_during_decision_needs_another_decision(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     of_notebook = desk.store.of_notebook
 

@@ -10,14 +10,14 @@ from onyx_jupyter.errors import NotebookError, StorageError
 from onyx_jupyter.notebook.cells import cell_views
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.recording import RetentionLimits
-from onyx_jupyter.notebook.review.revert_plan import plan
 from onyx_jupyter.notebook.review.reviewed_cells import run_changes
+from onyx_jupyter.notebook.review.undo_plan import plan
 from onyx_jupyter.protocols import After, DeleteCell, EditCell, InsertCell
 from tests.notebook.desk import RUN, SESSION, A, B, Desk, picture, undone
 from tests.notebook.shelf import code
 
 
-async def test_a_change_is_on_disk_with_what_was_there_before_the_notebook_is_touched(desk: Desk) -> None:
+async def test_change_is_logged_with_previous_state_before_notebook_is_touched(desk: Desk) -> None:
     seen: list[dict[str, Any]] = []
     desk.shelf.before_apply = lambda: seen.extend(desk.lines())
     await desk.change(EditCell("two", "y = 20"))
@@ -29,21 +29,21 @@ async def test_a_change_is_on_disk_with_what_was_there_before_the_notebook_is_to
     assert all(line["schema_version"] == 1 for line in desk.lines())
 
 
-async def test_what_cannot_be_written_down_is_not_done(desk: Desk) -> None:
+async def test_change_that_cannot_be_logged_is_not_made(desk: Desk) -> None:
     (desk.folder / "changes").write_text("a file where the folder should be")
     with pytest.raises(StorageError):
         await desk.change(EditCell("two", "y = 20"))
     assert desk.shelf.cell(A, "two")["source"] == "y = 2"
 
 
-async def test_a_refused_change_leaves_no_mark(desk: Desk) -> None:
+async def test_rejected_change_leaves_no_mark(desk: Desk) -> None:
     with pytest.raises(NotebookError):
         await desk.change(EditCell("two", "y = 20", base_hash="of something else"))
     assert await desk.kinds() == {}
     assert await desk.review.turns(SESSION) == []
 
 
-async def test_a_change_whose_answer_was_lost_can_be_undone_after_a_restart(desk: Desk) -> None:
+async def test_change_with_lost_answer_can_be_undone_after_restart(desk: Desk) -> None:
     desk.shelf.lose_answer = True
     with pytest.raises(NotebookError):
         await desk.change(EditCell("two", "y = 20"), InsertCell(code("", "new"), After("two")), DeleteCell("one"))
@@ -54,7 +54,7 @@ async def test_a_change_whose_answer_was_lost_can_be_undone_after_a_restart(desk
     assert [cell["source"] for cell in desk.shelf.notebooks[A]] == ["x = 1", "y = 2", "z = 3"]
 
 
-async def test_a_run_that_asked_for_input_is_undone_as_any_other(desk: Desk) -> None:
+async def test_run_that_requested_input_can_be_undone(desk: Desk) -> None:
     desk.shelf.note = "The code asked for input."
     await desk.run("two")
     assert [line["kind"] for line in desk.lines()] == ["begun", "done"]
@@ -62,14 +62,14 @@ async def test_a_run_that_asked_for_input_is_undone_as_any_other(desk: Desk) -> 
     assert desk.shelf.cell(A, "two")["outputs"] == []
 
 
-async def test_a_run_whose_outputs_reached_no_notebook_leaves_no_mark(desk: Desk) -> None:
+async def test_run_with_undelivered_outputs_leaves_no_mark(desk: Desk) -> None:
     desk.shelf.shows_runs = False
     await desk.run("two")
     assert [line["kind"] for line in desk.lines()] == ["begun", "not_done"]
     assert await desk.review.turns(SESSION) == []
 
 
-async def test_a_change_that_was_begun_and_never_made_is_nothing_to_undo(desk: Desk) -> None:
+async def test_change_started_but_not_made_needs_no_undo(desk: Desk) -> None:
     await desk.change(EditCell("two", "y = 20"), DeleteCell("three"))
     begun = desk.file.read_text("utf-8").splitlines()[0]
     desk.file.write_text(begun + "\n")
@@ -80,7 +80,7 @@ async def test_a_change_that_was_begun_and_never_made_is_nothing_to_undo(desk: D
     assert json.dumps(desk.shelf.notebooks) == before
 
 
-async def test_outputs_too_large_to_keep_are_named_and_the_text_comes_back(desk: Desk) -> None:
+async def test_outputs_too_large_to_keep_are_named_and_text_restored(desk: Desk) -> None:
     desk.limits = RetentionLimits(output_chars=50)
     desk.shelf.cell(A, "two")["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "long " * 100}]
     await desk.change(EditCell("two", "y = 20"))
@@ -90,7 +90,7 @@ async def test_outputs_too_large_to_keep_are_named_and_the_text_comes_back(desk:
     assert "long long" not in desk.lines()[-1].get("effects", "")
 
 
-async def test_a_run_that_is_stopped_loses_no_picture_of_before(desk: Desk) -> None:
+async def test_stopped_run_loses_no_previous_image(desk: Desk) -> None:
     picture = {"output_type": "display_data", "data": {"image/png": "A" * 300_000}, "metadata": {}}
     desk.shelf.cell(A, "two").update(outputs=[picture], execution_count=7)
     before = dict(desk.shelf.cell(A, "two"))
@@ -103,7 +103,7 @@ async def test_a_run_that_is_stopped_loses_no_picture_of_before(desk: Desk) -> N
     assert desk.shelf.cell(A, "two") == before
 
 
-async def test_a_run_whose_answer_has_no_room_for_what_was_there_loses_nothing(desk: Desk) -> None:
+async def test_run_result_too_large_for_previous_outputs_loses_nothing(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
     before = dict(desk.shelf.cell(A, "two"))
     desk.shelf.carried_chars = 10
@@ -112,7 +112,7 @@ async def test_a_run_whose_answer_has_no_room_for_what_was_there_loses_nothing(d
     assert desk.shelf.cell(A, "two") == before
 
 
-async def test_what_could_only_be_read_in_part_is_never_put_back_as_if_it_were_whole(desk: Desk) -> None:
+async def test_partially_read_outputs_are_never_restored_as_complete(desk: Desk) -> None:
     text = {"output_type": "stream", "name": "stdout", "text": "long " * 100_000}
     desk.shelf.cell(A, "two").update(outputs=[text], execution_count=7)
     cut = cell_views([desk.shelf.cell(A, "two")], ["two"])[0]
@@ -125,7 +125,7 @@ async def test_what_could_only_be_read_in_part_is_never_put_back_as_if_it_were_w
     assert await undone(desk) == {"two": "outputs_not_kept"}
 
 
-async def test_deleted_cells_come_back_with_outputs_that_the_answer_had_no_room_for(desk: Desk) -> None:
+async def test_deleted_cells_are_restored_with_outputs_too_large_for_the_answer(desk: Desk) -> None:
     for name in ("one", "two"):
         desk.shelf.run_by_hand(A, name)
     before = json.loads(json.dumps(desk.shelf.notebooks[A]))
@@ -135,7 +135,7 @@ async def test_deleted_cells_come_back_with_outputs_that_the_answer_had_no_room_
     assert desk.shelf.notebooks[A] == before
 
 
-async def test_a_deleted_cell_that_comes_back_without_its_outputs_is_named(desk: Desk) -> None:
+async def test_deleted_cell_restored_without_outputs_is_named(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "one")
     desk.limits = RetentionLimits(output_chars=10)
     await desk.change(DeleteCell("one"))
@@ -144,7 +144,7 @@ async def test_a_deleted_cell_that_comes_back_without_its_outputs_is_named(desk:
     assert await desk.kinds() == {}
 
 
-async def test_a_removed_notebook_names_the_cells_that_come_back_without_outputs(desk: Desk) -> None:
+async def test_removed_notebook_names_cells_restored_without_outputs(desk: Desk) -> None:
     await desk.hand().create("new.ipynb", [code("made", "made")])
     await desk.run("made", path="new.ipynb")
     desk.shelf.shortened = {"made"}
@@ -155,7 +155,7 @@ async def test_a_removed_notebook_names_the_cells_that_come_back_without_outputs
     assert await desk.kinds("new.ipynb") == {"made": ("added",)}
 
 
-async def test_what_cells_showed_is_not_held_in_memory_and_comes_back(desk: Desk) -> None:
+async def test_previous_outputs_are_not_held_in_memory_and_are_restored(desk: Desk) -> None:
     for name in ("one", "two", "three"):
         desk.shelf.cell(A, name).update(outputs=[picture(name)], execution_count=7)
     before = json.loads(json.dumps(desk.shelf.notebooks))
@@ -172,7 +172,7 @@ async def test_what_cells_showed_is_not_held_in_memory_and_comes_back(desk: Desk
     assert desk.shelf.notebooks == as_left
 
 
-async def test_outputs_that_are_on_disk_no_more_are_named(desk: Desk) -> None:
+async def test_outputs_missing_on_disk_are_named(desk: Desk) -> None:
     desk.shelf.cell(A, "one").update(outputs=[picture("one")], execution_count=7)
     await desk.run("one")
     changes = await desk.store.of_session(SESSION)
@@ -185,7 +185,7 @@ async def test_outputs_that_are_on_disk_no_more_are_named(desk: Desk) -> None:
     assert [left.reason for left in plan(view, [filled], lambda cell_id: False).left] == ["outputs_not_kept"]
 
 
-async def test_of_a_file_that_has_grown_only_the_rest_is_looked_through(desk: Desk) -> None:
+async def test_only_new_part_of_grown_file_is_read(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     assert len(await desk.store.of_notebook(A)) == 1
     size = desk.file.stat().st_size
@@ -199,7 +199,7 @@ async def test_of_a_file_that_has_grown_only_the_rest_is_looked_through(desk: De
     assert len(await desk.store.of_notebook(B)) == 1
 
 
-async def test_of_many_files_only_the_last_ones_are_held_in_memory(desk: Desk) -> None:
+async def test_only_latest_files_are_held_in_memory(desk: Desk) -> None:
     for session in ("s1", "s2", "s3"):
         await desk.change(EditCell("one", "x" * 100_000 + session), session=session)
     store = ChangeStore(desk.folder / "changes", max_kept_bytes=500_000)
@@ -208,7 +208,7 @@ async def test_of_many_files_only_the_last_ones_are_held_in_memory(desk: Desk) -
     assert 0 < store.kept_bytes <= 500_000 < desk.store.appended_bytes
 
 
-async def test_old_files_are_let_go_first(desk: Desk) -> None:
+async def test_oldest_files_are_deleted_first(desk: Desk) -> None:
     for session in ("s1", "s2", "s3"):
         await desk.change(EditCell("one", f"of {session}"), session=session)
     size = desk.file.stat().st_size
@@ -219,7 +219,7 @@ async def test_old_files_are_let_go_first(desk: Desk) -> None:
     assert await desk.store.prune(1000.0, 10 * size, desk.file.with_name("s3.jsonl").stat().st_mtime + 2000) == 2
 
 
-async def test_a_damaged_line_costs_only_itself(desk: Desk) -> None:
+async def test_damaged_line_loses_only_itself(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     with desk.file.open("a") as file:
         file.write(

@@ -1,6 +1,5 @@
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,29 +8,15 @@ import pytest
 from onyx_jupyter.errors import NotebookError
 from onyx_jupyter.notebook.document_service import DocumentService
 from onyx_jupyter.protocols import DeleteCell, EditCell, InsertCell, SetOutputs
-from tests.notebook.files import cell, read_cells, service_over, write_notebook
+from tests.notebook.files import cell, read_cells, write_notebook
+from tests.notebook.kernels import quiet
 from tests.notebook.rooms import open_room, room_config
 from tests.waiting import until
-
-
-def quiet(line: str) -> None:
-    """Nobody watches."""
 
 
 @pytest.fixture
 def jp_server_config(tmp_path: Path) -> dict[str, Any]:
     return room_config(tmp_path)
-
-
-@pytest.fixture
-def server(jp_serverapp: Any, jp_asyncio_loop: Any) -> Iterator[Any]:
-    yield jp_serverapp
-    jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
-
-
-@pytest.fixture
-def service(server: Any) -> DocumentService:
-    return service_over(server)[0]
 
 
 def rooms_of(server: Any) -> dict[str, Any]:
@@ -40,7 +25,7 @@ def rooms_of(server: Any) -> dict[str, Any]:
     return rooms
 
 
-async def test_reading_and_changing_a_closed_notebook_makes_no_room(
+async def test_closed_notebook_is_read_and_changed_without_a_room(
     server: Any, service: DocumentService, jp_root_dir: Path
 ) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])
@@ -50,7 +35,7 @@ async def test_reading_and_changing_a_closed_notebook_makes_no_room(
     assert server.web_app.settings["file_id_manager"].get_id("n.ipynb") is None
 
 
-async def test_a_room_that_has_not_loaded_yet_is_waited_for(
+async def test_loading_room_is_waited_for(
     server: Any, service: DocumentService, jp_root_dir: Path, jp_fetch: Any
 ) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1"), cell("b", "y = 1")])
@@ -67,7 +52,7 @@ async def test_a_room_that_has_not_loaded_yet_is_waited_for(
     person.close()
 
 
-async def test_an_edit_and_a_growing_output_change_no_more_than_differs(
+async def test_edits_and_growing_outputs_change_only_differences(
     server: Any, service: DocumentService, jp_root_dir: Path, jp_fetch: Any
 ) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "é = 1\ny = 2\n😀 = 3")])
@@ -94,7 +79,7 @@ async def test_an_edit_and_a_growing_output_change_no_more_than_differs(
     person.close()
 
 
-async def test_outputs_are_seen_in_the_room_while_the_cell_runs(
+async def test_outputs_appear_in_room_while_cell_runs(
     server: Any, service: DocumentService, jp_root_dir: Path, jp_fetch: Any
 ) -> None:
     wait = "import os, time\nprint('on', flush=True)\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('end')"
@@ -111,7 +96,7 @@ async def test_outputs_are_seen_in_the_room_while_the_cell_runs(
     person.close()
 
 
-async def test_a_run_that_waits_for_the_kernel_leaves_the_cell_as_it_is(
+async def test_run_waiting_for_kernel_leaves_cell_unchanged(
     server: Any, service: DocumentService, jp_root_dir: Path, jp_fetch: Any
 ) -> None:
     wait = "import os, time\nprint('on', flush=True)\nwhile not os.path.exists('go'): time.sleep(0.01)"
@@ -137,7 +122,7 @@ async def test_a_run_that_waits_for_the_kernel_leaves_the_cell_as_it_is(
     person.close()
 
 
-async def test_cells_with_one_id_or_none_are_told_apart_and_keep_their_ids(
+async def test_cells_with_duplicate_or_missing_ids_are_distinguished_and_keep_them(
     server: Any, service: DocumentService, jp_root_dir: Path, jp_fetch: Any
 ) -> None:
     path = jp_root_dir / "n.ipynb"
@@ -154,7 +139,7 @@ async def test_cells_with_one_id_or_none_are_told_apart_and_keep_their_ids(
     person.close()
 
 
-async def test_an_old_format_is_raised_so_that_the_room_saves_the_ids(
+async def test_old_format_is_upgraded_so_room_saves_ids(
     server: Any, service: DocumentService, jp_root_dir: Path, jp_fetch: Any
 ) -> None:
     path = jp_root_dir / "n.ipynb"
@@ -168,7 +153,7 @@ async def test_an_old_format_is_raised_so_that_the_room_saves_the_ids(
     person.close()
 
 
-async def test_a_room_that_ends_during_a_turn_leaves_its_file_to_work_on(
+async def test_room_closing_during_turn_hands_over_to_file(
     server: Any, service: DocumentService, jp_root_dir: Path, jp_fetch: Any
 ) -> None:
     path = jp_root_dir / "n.ipynb"
@@ -185,7 +170,7 @@ async def test_a_room_that_ends_during_a_turn_leaves_its_file_to_work_on(
     assert (await service.read("n.ipynb")).backend == "contents"
 
 
-async def test_nothing_is_changed_in_the_room_where_one_change_is_refused(
+async def test_one_rejected_change_leaves_room_unchanged(
     server: Any, service: DocumentService, jp_root_dir: Path, jp_fetch: Any
 ) -> None:
     write_notebook(jp_root_dir / "n.ipynb", [cell("a", "x = 1")])

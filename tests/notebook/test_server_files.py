@@ -48,7 +48,7 @@ class Office:
         ({"connections": 1}, "open_elsewhere"),
     ],
 )
-async def test_a_notebook_that_others_may_be_working_in_stays(around: dict[str, Any], code: str) -> None:
+async def test_notebook_others_may_be_editing_stays(around: dict[str, Any], code: str) -> None:
     office = Office(**around)
     with pytest.raises(NotebookError) as refused:
         await office.remove(PATH)
@@ -57,7 +57,7 @@ async def test_a_notebook_that_others_may_be_working_in_stays(around: dict[str, 
 
 
 @pytest.mark.parametrize("around", [{}, {"tabs": 1, "connections": 1}, {"tabs": 2, "connections": 2, "has_room": True}])
-async def test_a_notebook_that_is_seen_whole_goes(around: dict[str, Any]) -> None:
+async def test_notebook_fully_visible_is_deleted(around: dict[str, Any]) -> None:
     office = Office(**around)
     await office.remove(PATH)
     assert office.deleted == [PATH]

@@ -61,13 +61,13 @@ def steps_of(work: Callable[[], None]) -> int:
         ("abcabc", "abc"),
     ],
 )
-def test_a_source_becomes_the_wanted_one(before: str, after: str) -> None:
+def test_source_becomes_requested_one(before: str, after: str) -> None:
     cell = shared_cell(source=before)
     edit_source(cell, after)
     assert str(cell["source"]) == after
 
 
-def test_only_what_lies_between_the_common_beginning_and_end_is_replaced() -> None:
+def test_only_part_between_common_prefix_and_suffix_is_replaced() -> None:
     cell = shared_cell(source="é = 1\ny = 2\nz = 3")
     source, changes = cell["source"], []
     watching = source.observe(lambda event: changes.append(event.delta))
@@ -76,7 +76,7 @@ def test_only_what_lies_between_the_common_beginning_and_end_is_replaced() -> No
     source.unobserve(watching)
 
 
-def test_a_stream_that_grows_gets_what_is_new_with_work_that_does_not_grow_with_it() -> None:
+def test_growing_stream_is_appended_in_constant_work() -> None:
     cell = shared_cell(outputs=[{**STREAM, "text": "é" * 300_000}])
     stream = cell["outputs"][0]["text"]
     grown: list[Any] = []
@@ -86,13 +86,13 @@ def test_a_stream_that_grows_gets_what_is_new_with_work_that_does_not_grow_with_
     stream.unobserve(watching)
 
 
-def test_an_edit_of_a_long_source_is_little_work() -> None:
+def test_editing_long_source_is_cheap() -> None:
     cell = shared_cell(source="x" * 300_000)
     assert steps_of(lambda: edit_source(cell, "x" * 150_000 + "y" + "x" * 150_000)) < 10_000
     assert str(cell["source"])[149_999:150_002] == "xyx"
 
 
-def test_large_outputs_are_shown_less_often_while_they_come() -> None:
+def test_large_outputs_are_updated_less_often_while_streaming() -> None:
     small = show_every_s([{**STREAM, "text": "on"}])
     assert small == show_every_s([]) == 0.5
     large = show_every_s([{**STREAM, "text": "x" * 5_000_000}])

@@ -37,7 +37,7 @@ from onyx_jupyter.notebook.shell_commands import shell_in
         ("await f()\n!ls", "ls"),
     ],
 )
-def test_a_command_is_told_word_for_word(source: str, command: str) -> None:
+def test_commands_are_returned_verbatim(source: str, command: str) -> None:
     found = shell_in([source], "python3")
     assert found is not None
     assert (found.commands, found.unsure) == ((command,), "")
@@ -76,7 +76,7 @@ def test_a_command_is_told_word_for_word(source: str, command: str) -> None:
         "if x:\n    !ls\nmatch lambda of a newer Python",
     ],
 )
-def test_what_may_be_one_counts_as_one(source: str) -> None:
+def test_possible_command_counts_as_one(source: str) -> None:
     found = shell_in([source], "an-environment-of-my-own")
     assert found is not None
     assert found.commands
@@ -109,18 +109,18 @@ def test_what_may_be_one_counts_as_one(source: str) -> None:
         "df.head() if True else",
     ],
 )
-def test_what_is_none_is_not_asked_about(source: str) -> None:
+def test_non_commands_need_no_approval(source: str) -> None:
     assert shell_in([source], None) is None
 
 
-def test_of_several_cells_all_commands_are_told_once() -> None:
+def test_commands_of_several_cells_are_listed_once() -> None:
     found = shell_in(["!ls", "x = 1", "!pwd\n!ls", "%unknown"], "python3")
     assert found is not None
     assert found.commands == ("ls", "pwd", "%unknown")
     assert found.unsure == "%unknown may run anything"
 
 
-def test_a_kernel_that_is_no_python_has_rules_of_its_own() -> None:
+def test_non_python_kernel_has_its_own_rules() -> None:
     assert shell_in(["!is.na(x)\nx %in% y"], "ir") is None
     assert shell_in(["!x"], "julia-1.10") is None
     found = shell_in(["ls"], "bash")
@@ -129,7 +129,7 @@ def test_a_kernel_that_is_no_python_has_rules_of_its_own() -> None:
     assert shell_in(["!ls"], "irene") is not None
 
 
-def test_every_magic_and_alias_that_ipython_has_is_known_or_asked_about() -> None:
+def test_every_ipython_magic_and_alias_is_known_or_asked_about() -> None:
     shell = InteractiveShell()
     aliases = {name for name, _ in shell.alias_manager.aliases}
     for name in aliases:

@@ -16,23 +16,23 @@ def by_count(*sources: str) -> Mapping[int, str]:
     return {count: cell_hash(source) for count, source in enumerate(sources, 1)}
 
 
-def test_cells_that_ran_in_order_as_they_stand_are_not_named() -> None:
+def test_cells_run_in_order_are_not_stale() -> None:
     cells = [ran("a", 1), Cell("m", "markdown", "# b", cell_hash("# b")), ran("c\n", 3), ran("new", None)]
     assert stale_cells(cells, by_count("a", "deleted", "c")) == {}
 
 
-def test_an_edited_cell_is_named_and_so_is_one_that_ran_before_the_cell_above() -> None:
+def test_edited_cell_and_one_run_before_its_predecessor_are_stale() -> None:
     cells = [ran("a = 2", 1), ran("b", 3), ran("c", 2)]
     assert stale_cells(cells, by_count("a = 1", "c", "b")) == {"a = 2": "edited", "c": "out_of_order"}
 
 
-def test_outputs_of_an_earlier_kernel_are_told_apart() -> None:
+def test_outputs_of_earlier_kernel_are_recognized() -> None:
     cells = [ran("a", 1), ran("b", 2), ran("late", 7), ran("twice", 1)]
     assert stale_cells(cells, by_count("a")) == {"b": "other_kernel", "late": "other_kernel", "twice": "other_kernel"}
     assert stale_cells(cells, {}) == dict.fromkeys(["a", "b", "late", "twice"], "other_kernel")
 
 
-async def test_a_kernel_says_what_it_ran_under_which_count(kernels: KernelPlace) -> None:
+async def test_kernel_reports_source_for_each_execution_count(kernels: KernelPlace) -> None:
     sources = ["x = 1\n", "%%time\nx += 1", "!true", "1 / 0"]
     for source in sources:
         await kernels.run(source)

@@ -10,7 +10,7 @@ from tests.notebook.desk import RUN, SESSION, A, B, Desk, undone
 from tests.notebook.shelf import code
 
 
-async def test_undo_puts_a_notebook_back_in_one_step(desk: Desk) -> None:
+async def test_undo_restores_notebook_in_one_step(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
     before = json.loads(json.dumps(desk.shelf.notebooks))
     await desk.change(EditCell("one", "x = 10"), InsertCell(code("n1", "n"), After("one")))
@@ -27,7 +27,7 @@ async def test_undo_puts_a_notebook_back_in_one_step(desk: Desk) -> None:
     assert (turn.pending, turn.standing, turn.revert_id is not None) == (0, 0, True)
 
 
-async def test_a_hand_later_on_is_never_written_over(desk: Desk) -> None:
+async def test_later_user_edit_is_never_overwritten(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), InsertCell(code("new", "n"), "end"), MoveCell("three", "start"))
     await desk.run("two")
     desk.shelf.cell(A, "one")["source"] = "x = 11"
@@ -41,7 +41,7 @@ async def test_a_hand_later_on_is_never_written_over(desk: Desk) -> None:
     assert set(await desk.kinds()) == {"one", "new"}
 
 
-async def test_newer_outputs_with_the_same_count_are_never_written_over(desk: Desk) -> None:
+async def test_newer_outputs_with_same_count_are_never_overwritten(desk: Desk) -> None:
     """After “Restart and run all” cells have the counts that they had before."""
     desk.shelf.run_by_hand(A, "one")
     await desk.run("one")
@@ -54,7 +54,7 @@ async def test_newer_outputs_with_the_same_count_are_never_written_over(desk: De
     assert desk.shelf.cell(A, "two")["outputs"] == []  # the same text, as a file may have it
 
 
-async def test_a_hand_that_is_quicker_is_seen(desk: Desk) -> None:
+async def test_concurrent_user_edit_is_detected(desk: Desk) -> None:
     """The person types between the reading and the writing."""
     await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"))
 
@@ -67,7 +67,7 @@ async def test_a_hand_that_is_quicker_is_seen(desk: Desk) -> None:
     assert [cell["source"] for cell in desk.shelf.notebooks[A]] == ["x = 10, mine", "y = 2", "z = 3"]
 
 
-async def test_a_cell_that_the_person_moved_back_or_deleted_stays_so(desk: Desk) -> None:
+async def test_cell_moved_back_or_deleted_by_user_stays_so(desk: Desk) -> None:
     await desk.change(MoveCell("one", After("three")), EditCell("two", "y = 20"))
     cells = {cell["id"]: cell for cell in desk.shelf.notebooks[A]}
     desk.shelf.notebooks[A] = [cells["one"], cells["three"]]
@@ -76,7 +76,7 @@ async def test_a_cell_that_the_person_moved_back_or_deleted_stays_so(desk: Desk)
 
 
 @pytest.mark.parametrize("place", ["start", After("one")])
-async def test_a_cell_that_was_moved_on_by_hand_stays_there(desk: Desk, place: Place) -> None:
+async def test_cell_moved_further_by_user_stays_there(desk: Desk, place: Place) -> None:
     """Towards the end too, where the cell over it at first is still over it."""
     desk.shelf.notebooks[A] = [code(name) for name in ("one", "two", "three", "four", "five")]
     await desk.change(MoveCell("four", place))
@@ -86,7 +86,7 @@ async def test_a_cell_that_was_moved_on_by_hand_stays_there(desk: Desk, place: P
     assert desk.shelf.order(A) == by_hand
 
 
-async def test_a_moved_cell_with_one_neighbour_left_goes_back(desk: Desk) -> None:
+async def test_moved_cell_with_one_remaining_neighbour_goes_back(desk: Desk) -> None:
     await desk.change(MoveCell("three", After("one")))
     cells = {cell["id"]: cell for cell in desk.shelf.notebooks[A]}
     desk.shelf.notebooks[A] = [cells["one"], code("mine"), cells["three"], cells["two"]]
@@ -94,7 +94,7 @@ async def test_a_moved_cell_with_one_neighbour_left_goes_back(desk: Desk) -> Non
     assert desk.shelf.order(A) == ["one", "mine", "two", "three"]
 
 
-async def test_a_moved_cell_whose_neighbours_the_turn_itself_took_away_goes_back(desk: Desk) -> None:
+async def test_moved_cell_whose_neighbours_were_deleted_by_turn_goes_back(desk: Desk) -> None:
     await desk.change(InsertCell(code("n1", "n"), "start"))
     await desk.change(MoveCell("three", After("n1")))
     await desk.change(InsertCell(code("n2", "n"), After("three")))
@@ -104,9 +104,7 @@ async def test_a_moved_cell_whose_neighbours_the_turn_itself_took_away_goes_back
 
 
 @pytest.mark.parametrize("rejected", [["one", "two"], ["two", "one"]])
-async def test_cells_moved_past_each_other_stand_as_before_once_both_are_rejected(
-    desk: Desk, rejected: list[str]
-) -> None:
+async def test_cells_swapped_by_turn_are_restored_once_both_are_rejected(desk: Desk, rejected: list[str]) -> None:
     await desk.change(MoveCell("one", "end"))
     await desk.change(MoveCell("two", "end"))
     assert desk.shelf.order(A) == ["three", "one", "two"]
@@ -115,7 +113,7 @@ async def test_cells_moved_past_each_other_stand_as_before_once_both_are_rejecte
     assert desk.shelf.order(A) == ["one", "two", "three"]
 
 
-async def test_a_cell_that_was_moved_along_with_its_neighbour_is_no_place_to_go_back_to(desk: Desk) -> None:
+async def test_neighbour_moved_along_is_no_anchor(desk: Desk) -> None:
     desk.shelf.notebooks[A] = [code("one"), code("two"), code("three"), code("four")]
     await desk.change(MoveCell("two", After("one")))
     await desk.change(DeleteCell("three"))
@@ -129,7 +127,7 @@ async def test_a_cell_that_was_moved_along_with_its_neighbour_is_no_place_to_go_
     assert desk.shelf.order(A) == ["one", "two", "three", "four"]
 
 
-async def test_moves_written_down_without_neighbours_are_still_undone(desk: Desk) -> None:
+async def test_moves_logged_without_neighbours_can_be_undone(desk: Desk) -> None:
     await desk.change(MoveCell("one", "end"))
     lines = desk.lines()
     for line in lines:
@@ -141,7 +139,7 @@ async def test_moves_written_down_without_neighbours_are_still_undone(desk: Desk
     assert desk.shelf.order(A) == ["one", "two", "three"]
 
 
-async def test_a_deleted_cell_finds_its_place_when_its_neighbour_has_gone(desk: Desk) -> None:
+async def test_deleted_cell_finds_its_place_without_neighbour(desk: Desk) -> None:
     await desk.change(DeleteCell("three"))
     desk.shelf.notebooks[A] = [cell for cell in desk.shelf.notebooks[A] if cell["id"] != "two"]
     desk.shelf.notebooks[A].append(code("mine"))
@@ -149,7 +147,7 @@ async def test_a_deleted_cell_finds_its_place_when_its_neighbour_has_gone(desk: 
     assert desk.shelf.order(A) == ["one", "three", "mine"]
 
 
-async def test_rejecting_one_leaves_the_others(desk: Desk) -> None:
+async def test_rejecting_one_leaves_others(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), EditCell("two", "y = 20"), InsertCell(code("new", "n"), "start"))
     outcome = await desk.review.reject(A, ["new"], "ada")
     assert (outcome.cells, outcome.left) == (1, [])
@@ -158,7 +156,7 @@ async def test_rejecting_one_leaves_the_others(desk: Desk) -> None:
     assert set(await desk.kinds()) == {"one", "two"}
 
 
-async def test_undo_works_after_keep_and_after_a_restart(desk: Desk) -> None:
+async def test_undo_works_after_keep_and_restart(desk: Desk) -> None:
     before = json.loads(json.dumps(desk.shelf.notebooks))
     await desk.change(EditCell("one", "x = 10"), DeleteCell("two"))
     assert await desk.review.accept(A, None, "ada") == 2
@@ -168,7 +166,7 @@ async def test_undo_works_after_keep_and_after_a_restart(desk: Desk) -> None:
     assert desk.shelf.notebooks == before
 
 
-async def test_put_back_takes_the_undo_back_and_the_marks_return(desk: Desk) -> None:
+async def test_reverting_undo_restores_marks(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), DeleteCell("two"), InsertCell(code("new", "n"), "end"))
     await desk.run("new")
     as_left = json.loads(json.dumps(desk.shelf.notebooks))
@@ -185,14 +183,14 @@ async def test_put_back_takes_the_undo_back_and_the_marks_return(desk: Desk) -> 
     assert await undone(desk) == {}
 
 
-async def test_all_cells_of_a_notebook_can_be_taken_back(desk: Desk) -> None:
+async def test_all_cells_of_a_notebook_can_be_undone(desk: Desk) -> None:
     desk.shelf.notebooks[A] = [code("blank")]
     await desk.change(InsertCell(code("new", "n"), "end"), DeleteCell("blank"))
     await desk.review.reject(A, ["new"], "ada")
     assert [cell["source"] for cell in desk.shelf.notebooks[A]] == [""]  # a notebook has a cell to type in
 
 
-async def test_cells_that_were_locked_since_are_taken_back_all_the_same(desk: Desk) -> None:
+async def test_cells_locked_since_are_undone(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), InsertCell(code("new", "n"), "end"))
     for name in ("one", "new"):
         desk.shelf.cell(A, name)["metadata"] = {"editable": False, "deletable": False}

@@ -16,7 +16,7 @@ async def made(desk: Desk) -> None:
     await desk.hand().create(NEW, [code("m1", "train()"), code("m2", "plot()")])
 
 
-async def test_a_made_notebook_in_which_a_person_ran_a_cell_stays_with_that_cell(desk: Desk) -> None:
+async def test_created_notebook_keeps_cell_run_by_user(desk: Desk) -> None:
     await made(desk)
     desk.shelf.run_by_hand(NEW, "m1")
     ran = dict(desk.shelf.cell(NEW, "m1"))
@@ -26,7 +26,7 @@ async def test_a_made_notebook_in_which_a_person_ran_a_cell_stays_with_that_cell
     assert await desk.kinds(NEW) == {"m1": ("added",)}
 
 
-async def test_a_made_notebook_that_the_turn_itself_ran_goes_unless_a_person_ran_it_again(desk: Desk) -> None:
+async def test_created_notebook_run_by_turn_is_removed_unless_user_ran_it_again(desk: Desk) -> None:
     await made(desk)
     await desk.run("m1", path=NEW)
     as_left = json.dumps(desk.shelf.notebooks, sort_keys=True)
@@ -38,7 +38,7 @@ async def test_a_made_notebook_that_the_turn_itself_ran_goes_unless_a_person_ran
     assert (outcome.removed, [left.reason for left in outcome.left]) == ([], ["ran"])
 
 
-async def test_a_made_notebook_in_whose_kernel_something_runs_stays(desk: Desk) -> None:
+async def test_created_notebook_with_busy_kernel_stays(desk: Desk) -> None:
     """Nothing is shown yet; what is being computed would go with the kernel."""
     await made(desk)
     read = desk.shelf.read
@@ -53,7 +53,7 @@ async def test_a_made_notebook_in_whose_kernel_something_runs_stays(desk: Desk) 
     assert NEW in desk.shelf.notebooks
 
 
-async def test_an_added_cell_that_a_person_ran_is_left_by_undo_and_by_revert_all(desk: Desk) -> None:
+async def test_added_cell_run_by_user_is_kept_by_undo_and_revert_all(desk: Desk) -> None:
     await desk.change(InsertCell(code("new", "n"), "end"), EditCell("one", "x = 10"))
     desk.shelf.run_by_hand(A, "new")
     assert [(left.cell_id, left.reason) for left in (await desk.review.reject(A, None, "ada")).left] == [("new", "ran")]
@@ -72,7 +72,7 @@ def put_out_more(desk: Desk, path: str, cell_id: str, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["stream", "output"])
-async def test_what_an_added_cell_puts_out_after_its_end_is_its_runs_own(desk: Desk, how: str) -> None:
+async def test_late_output_of_added_cell_belongs_to_its_run(desk: Desk, how: str) -> None:
     await desk.change(InsertCell(code("new", "n"), "end"))
     await made(desk)
     await desk.run("new")
@@ -93,7 +93,7 @@ async def test_what_an_added_cell_puts_out_after_its_end_is_its_runs_own(desk: D
         ([], 1),
     ],
 )
-async def test_outputs_that_do_not_go_on_from_the_runs_own_are_a_persons(
+async def test_outputs_not_continuing_the_runs_own_are_the_users(
     desk: Desk, outputs: list[dict[str, Any]], count: int
 ) -> None:
     """Also with the same count, as after a restart of the kernel."""
@@ -105,7 +105,7 @@ async def test_outputs_that_do_not_go_on_from_the_runs_own_are_a_persons(
 
 
 @pytest.mark.parametrize("result", [[], [{"output_type": "execute_result", "data": {"text/plain": "1"}}]])
-async def test_a_run_that_left_nothing_or_a_result_has_no_other_result_later(
+async def test_run_without_output_or_with_result_gets_no_other_result_later(
     desk: Desk, result: list[dict[str, Any]]
 ) -> None:
     await desk.change(InsertCell(code("new", "n"), "end"))
@@ -126,7 +126,7 @@ def clear(desk: Desk, path: str, cell_id: str) -> None:
     desk.shelf.cell(path, cell_id).update(outputs=[], execution_count=None)
 
 
-async def test_an_added_cell_whose_outputs_a_person_cleared_goes(desk: Desk) -> None:
+async def test_added_cell_whose_outputs_user_cleared_is_removed(desk: Desk) -> None:
     await desk.change(InsertCell(code("new", "n"), "end"))
     await desk.run("new")
     clear(desk, A, "new")
@@ -134,7 +134,7 @@ async def test_an_added_cell_whose_outputs_a_person_cleared_goes(desk: Desk) -> 
     assert desk.shelf.order(A) == ["one", "two", "three"]
 
 
-async def test_a_made_notebook_whose_outputs_a_person_cleared_goes(desk: Desk) -> None:
+async def test_created_notebook_whose_outputs_user_cleared_is_removed(desk: Desk) -> None:
     await made(desk)
     await desk.run("m1", path=NEW)
     clear(desk, NEW, "m1")
@@ -144,7 +144,7 @@ async def test_a_made_notebook_whose_outputs_a_person_cleared_goes(desk: Desk) -
 
 
 @pytest.mark.parametrize("is_edited", [True, False])
-async def test_a_cell_that_was_there_and_that_a_person_cleared_stays_clear(desk: Desk, is_edited: bool) -> None:
+async def test_existing_cell_cleared_by_user_stays_clear(desk: Desk, is_edited: bool) -> None:
     """Nobody ran it, so nobody is said to have; outputs that were cleared do not come up again."""
     desk.shelf.run_by_hand(A, "two")
     if is_edited:
@@ -156,7 +156,7 @@ async def test_a_cell_that_was_there_and_that_a_person_cleared_stays_clear(desk:
     assert (two["source"], two["outputs"], two["execution_count"]) == ("y = 2", [], None)
 
 
-async def test_a_cell_that_a_person_runs_at_this_moment_is_said_to_have_run(desk: Desk) -> None:
+async def test_cell_being_run_by_user_is_reported_as_run(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
     await desk.run("two")
     clear(desk, A, "two")  # as each run begins
@@ -164,14 +164,14 @@ async def test_a_cell_that_a_person_runs_at_this_moment_is_said_to_have_run(desk
     assert await undone(desk) == {"two": "ran"}
 
 
-async def test_an_added_cell_that_a_person_ran_goes_where_they_revert_that_very_one(desk: Desk) -> None:
+async def test_added_cell_run_by_user_is_removed_if_reverted_individually(desk: Desk) -> None:
     await desk.change(InsertCell(code("new", "n"), "end"))
     desk.shelf.run_by_hand(A, "new")
     assert (await desk.review.reject(A, ["new"], "ada")).left == []
     assert desk.shelf.order(A) == ["one", "two", "three"]
 
 
-async def test_an_added_cell_that_only_a_later_turn_ran_is_said_to_be_changed_by_it(desk: Desk) -> None:
+async def test_added_cell_run_only_by_later_turn_is_reported_as_changed_by_it(desk: Desk) -> None:
     await desk.change(InsertCell(code("new", "n"), "end"))
     await desk.run("new", run="r2")
     assert await undone(desk) == {"new": "changed_later"}
@@ -180,7 +180,7 @@ async def test_an_added_cell_that_only_a_later_turn_ran_is_said_to_be_changed_by
     assert desk.shelf.order(A) == ["one", "two", "three"]
 
 
-async def test_a_deleted_cell_that_comes_back_with_outputs_can_go_again_unless_it_ran_since(desk: Desk) -> None:
+async def test_restored_cell_with_outputs_can_be_removed_again_unless_it_ran(desk: Desk) -> None:
     """Outputs too large for the answer to carry, too."""
     desk.shelf.run_by_hand(A, "two")
     desk.shelf.carried_chars = 10
@@ -194,7 +194,7 @@ async def test_a_deleted_cell_that_comes_back_with_outputs_can_go_again_unless_i
     assert desk.shelf.order(A) == ["one", "two", "three"]
 
 
-async def test_what_was_written_down_without_digests_is_still_put_back(desk: Desk) -> None:
+async def test_records_without_digests_can_be_undone(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
     await desk.change(DeleteCell("two"))
     await undone(desk)

@@ -13,7 +13,7 @@ from tests.notebook.desk import RUN, SESSION, A, B, Desk, undone
 from tests.notebook.shelf import code
 
 
-async def test_a_notebook_that_the_run_made_goes_and_comes_back(desk: Desk) -> None:
+async def test_notebook_created_by_run_is_removed_and_restored(desk: Desk) -> None:
     await desk.hand().create("new.ipynb", [code("", "made")], "python3")
     await desk.change(InsertCell(code("more", "m"), "end"), path="new.ipynb")
     await desk.run("more", path="new.ipynb")
@@ -26,7 +26,7 @@ async def test_a_notebook_that_the_run_made_goes_and_comes_back(desk: Desk) -> N
     assert desk.shelf.notebooks["new.ipynb"] == made
 
 
-async def test_a_made_notebook_with_a_persons_work_in_it_stays(desk: Desk) -> None:
+async def test_created_notebook_with_user_work_stays(desk: Desk) -> None:
     await desk.hand().create("new.ipynb", [code("first", "made")])
     desk.shelf.notebooks["new.ipynb"].append(code("mine", "precious"))
     outcome = await desk.review.undo(SESSION, RUN, "ada")
@@ -34,7 +34,7 @@ async def test_a_made_notebook_with_a_persons_work_in_it_stays(desk: Desk) -> No
     assert [cell["source"] for cell in desk.shelf.notebooks["new.ipynb"]] == ["precious"]
 
 
-async def test_what_is_typed_while_a_made_notebook_is_looked_at_saves_it(desk: Desk) -> None:
+async def test_typing_during_check_saves_created_notebook(desk: Desk) -> None:
     await desk.hand().create("new.ipynb", [code("first", "made"), code("second", "made")])
     cell, read = desk.shelf.cell("new.ipynb", "first"), desk.shelf.read
 
@@ -49,14 +49,14 @@ async def test_what_is_typed_while_a_made_notebook_is_looked_at_saves_it(desk: D
     assert [cell["source"] for cell in desk.shelf.notebooks["new.ipynb"]] == ["mine"]
 
 
-async def test_a_removal_says_with_which_cells_so_that_a_tab_with_others_stays_open(desk: Desk) -> None:
+async def test_removal_lists_its_cells_so_a_tab_with_others_stays_open(desk: Desk) -> None:
     await desk.hand().create("new.ipynb", [code("first", "made")])
     outcome = await desk.review.undo(SESSION, RUN, "ada")
     assert outcome.removed == ["new.ipynb"]
     assert outcome.removed_cells == {"new.ipynb": {"first": cell_hash("made")}}
 
 
-async def test_a_notebook_that_could_not_be_made_is_never_taken_away(desk: Desk) -> None:
+async def test_notebook_that_could_not_be_created_is_never_removed(desk: Desk) -> None:
     with pytest.raises(NotebookError):
         await desk.hand().create(A, [code("", "made")])
     with pytest.raises(NotFound):
@@ -64,7 +64,7 @@ async def test_a_notebook_that_could_not_be_made_is_never_taken_away(desk: Desk)
     assert desk.shelf.order(A) == ["one", "two", "three"]
 
 
-async def test_nothing_is_taken_back_while_the_run_goes_on(desk: Desk) -> None:
+async def test_nothing_is_undone_while_run_is_active(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     desk.busy.add(RUN)
     with pytest.raises(InvalidRequest):
@@ -75,7 +75,7 @@ async def test_nothing_is_taken_back_while_the_run_goes_on(desk: Desk) -> None:
     assert await desk.review.accept(A, None, "ada") == 1
 
 
-async def test_one_notebook_that_has_gone_does_not_keep_the_others(desk: Desk) -> None:
+async def test_missing_notebook_does_not_block_others(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     await desk.change(EditCell("b1", "b"), path=B)
     del desk.shelf.notebooks[A]
@@ -84,7 +84,7 @@ async def test_one_notebook_that_has_gone_does_not_keep_the_others(desk: Desk) -
     assert desk.shelf.cell(B, "b1")["source"] == ""
 
 
-async def test_changes_follow_a_renamed_notebook_and_folder(desk: Desk) -> None:
+async def test_changes_follow_renamed_notebook_and_folder(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"))
     desk.shelf.notebooks["f/c.ipynb"] = desk.shelf.notebooks.pop(A)
     await desk.store.renamed(A, "f/c.ipynb", "id1")
@@ -97,7 +97,7 @@ async def test_changes_follow_a_renamed_notebook_and_folder(desk: Desk) -> None:
     assert desk.shelf.cell("g/c.ipynb", "one")["source"] == "x = 1"
 
 
-async def test_a_notebook_renamed_while_its_cell_is_changed_is_one_record(desk: Desk) -> None:
+async def test_notebook_renamed_during_change_has_one_record(desk: Desk) -> None:
     """The name was looked up before the rename, and what was begun is on disk only after it."""
 
     def rename() -> None:
@@ -113,7 +113,7 @@ async def test_a_notebook_renamed_while_its_cell_is_changed_is_one_record(desk: 
     assert await desk.kinds("c.ipynb") == {"one": ("edited",)}
 
 
-async def test_of_two_who_undo_at_once_only_one_does_and_it_can_be_put_back(desk: Desk) -> None:
+async def test_one_of_two_concurrent_undos_wins_and_can_be_reverted(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), DeleteCell("two"))
     as_left = json.loads(json.dumps(desk.shelf.notebooks))
     outcomes = await asyncio.gather(*(desk.review.undo(SESSION, RUN, by) for by in ("ada", "bob")))
@@ -126,7 +126,7 @@ async def test_of_two_who_undo_at_once_only_one_does_and_it_can_be_put_back(desk
     assert [line.what for line in await desk.review.reverts(SESSION)] == ["undo", "put_back"]
 
 
-async def test_a_notebook_that_could_not_be_removed_is_not_said_to_be_undone(desk: Desk) -> None:
+async def test_notebook_that_could_not_be_removed_is_not_reported_as_undone(desk: Desk) -> None:
     await desk.hand().create("new.ipynb", [code("made", "made")])
 
     async def refuse(path: str) -> None:
@@ -139,14 +139,14 @@ async def test_a_notebook_that_could_not_be_removed_is_not_said_to_be_undone(des
     assert (turn.standing, turn.revert_id) == (1, None)
 
 
-async def test_a_rejection_waits_for_the_undo_of_the_same_session(desk: Desk) -> None:
+async def test_rejection_waits_for_undo_of_same_session(desk: Desk) -> None:
     await desk.change(EditCell("one", "x = 10"), DeleteCell("two"))
     undoing, rejecting = await asyncio.gather(desk.review.undo(SESSION, RUN, "ada"), desk.review.reject(A, None, "bob"))
     assert (undoing.cells, rejecting.cells) == (2, 0)
     assert [line.what for line in await desk.review.reverts(SESSION)] == ["undo"]
 
 
-async def test_two_runs_in_one_notebook_are_undone_apart(desk: Desk) -> None:
+async def test_two_runs_in_one_notebook_are_undone_separately(desk: Desk) -> None:
     await asyncio.gather(
         desk.change(EditCell("one", "x = 10"), run="r1"),
         desk.change(EditCell("two", "y = 20"), run="r2", session="s2"),

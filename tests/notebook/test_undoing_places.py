@@ -21,7 +21,7 @@ async def two_turns(desk: Desk) -> None:
     await desk.change(MoveCell("c2", "start"), run="r2")
 
 
-async def test_a_cell_put_back_hangs_behind_none_that_a_later_turn_moved(five: Desk) -> None:
+async def test_restored_cell_is_not_anchored_to_cell_moved_by_later_turn(five: Desk) -> None:
     await two_turns(five)
     assert (await five.review.reject(A, ["c3"], "ada")).left == []
     assert five.shelf.order(A) == ["c2", "c0", "c1", "c3", "c4"]
@@ -29,14 +29,14 @@ async def test_a_cell_put_back_hangs_behind_none_that_a_later_turn_moved(five: D
     assert five.shelf.order(A) == NAMES
 
 
-async def test_an_older_turn_undone_before_a_newer_one_leaves_the_order_of_before(five: Desk) -> None:
+async def test_undoing_older_turn_first_restores_original_order(five: Desk) -> None:
     await two_turns(five)
     assert await undone(five, "r1") == {}
     assert await undone(five, "r2") == {}
     assert five.shelf.order(A) == NAMES
 
 
-async def test_undoing_the_last_turn_leaves_what_the_one_before_had_left(five: Desk) -> None:
+async def test_undoing_last_turn_restores_state_of_previous_one(five: Desk) -> None:
     """Its marks still wait: cells that it moved are where they are to stay."""
     await five.change(MoveCell("c0", "end"), run="r1")
     as_left = five.shelf.order(A)
@@ -46,9 +46,7 @@ async def test_undoing_the_last_turn_leaves_what_the_one_before_had_left(five: D
 
 
 @pytest.mark.parametrize("which", [None, ["c2"]])
-async def test_a_cell_that_was_moved_twice_and_has_no_mark_goes_home_with_its_neighbour(
-    five: Desk, which: list[str] | None
-) -> None:
+async def test_cell_moved_twice_without_mark_returns_with_neighbour(five: Desk, which: list[str] | None) -> None:
     for name in ("c3", "c2", "c3"):
         await five.change(MoveCell(name, "end"))
     await five.change(EditCell("c0", "edited"))
@@ -70,9 +68,7 @@ async def test_a_cell_that_was_moved_twice_and_has_no_mark_goes_home_with_its_ne
         (MoveCell("c0", After("c1")), "c0"),
     ],
 )
-async def test_a_cell_without_a_mark_stays_with_its_neighbour_until_that_one_is_judged(
-    five: Desk, change: CellChange, other: str
-) -> None:
+async def test_cell_without_mark_stays_with_neighbour_until_decided(five: Desk, change: CellChange, other: str) -> None:
     for name in ("c3", "c2", "c3"):
         await five.change(MoveCell(name, "end"))
     await five.change(change)

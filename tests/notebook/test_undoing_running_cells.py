@@ -7,7 +7,7 @@ from tests.notebook.desk import RUN, SESSION, A, Desk, undone
 from tests.notebook.shelf import code
 
 
-async def test_a_cell_that_runs_is_neither_moved_back_nor_taken_away_until_it_has_ended(desk: Desk) -> None:
+async def test_running_cell_is_not_moved_or_removed_until_it_ends(desk: Desk) -> None:
     await desk.change(MoveCell("one", "end"), InsertCell(code("new", "n"), "start"), EditCell("two", "y = 20"))
     desk.shelf.running = {"one", "new", "two"}
     assert await undone(desk) == {"one": "running", "new": "running"}
@@ -19,7 +19,7 @@ async def test_a_cell_that_runs_is_neither_moved_back_nor_taken_away_until_it_ha
     assert desk.shelf.order(A) == ["one", "two", "three"]
 
 
-async def test_a_cell_that_is_run_between_the_reading_and_the_writing_is_left_alone(desk: Desk) -> None:
+async def test_cell_started_between_read_and_write_is_left_alone(desk: Desk) -> None:
     await desk.change(MoveCell("one", After("two")), EditCell("three", "z = 30"))
 
     def run_once() -> None:
@@ -32,7 +32,7 @@ async def test_a_cell_that_is_run_between_the_reading_and_the_writing_is_left_al
     assert desk.shelf.cell(A, "three")["source"] == "z = 3"
 
 
-async def test_a_mark_of_a_cell_that_runs_stays_when_it_is_rejected(desk: Desk) -> None:
+async def test_mark_of_running_cell_stays_when_rejected(desk: Desk) -> None:
     await desk.change(InsertCell(code("new", "n"), "start"))
     desk.shelf.running = {"new"}
     outcome = await desk.review.reject(A, ["new"], "ada")
@@ -41,7 +41,7 @@ async def test_a_mark_of_a_cell_that_runs_stays_when_it_is_rejected(desk: Desk) 
 
 
 @pytest.mark.parametrize("is_running", [True, False])
-async def test_a_made_notebook_stays_while_a_cell_of_it_runs(desk: Desk, is_running: bool) -> None:
+async def test_created_notebook_stays_while_a_cell_runs(desk: Desk, is_running: bool) -> None:
     await desk.hand().create("new.ipynb", [code("first", "a"), code("second", "b")])
     desk.shelf.running = {"first"} if is_running else set()
     outcome = await desk.review.undo(SESSION, RUN, "ada")

@@ -36,7 +36,7 @@ async def stopped(desk: Desk, at: str) -> None:
 
 
 @pytest.mark.parametrize("code_of", ["open_twice", "tab_gone", "tab_silent", "room_not_ready", "old_front_end"])
-async def test_a_run_that_never_began_leaves_nothing_to_undo(desk: Desk, code_of: str) -> None:
+async def test_run_that_never_started_needs_no_undo(desk: Desk, code_of: str) -> None:
     desk.shelf.run_by_hand(A, "two")
 
     async def refuse() -> None:
@@ -49,13 +49,13 @@ async def test_a_run_that_never_began_leaves_nothing_to_undo(desk: Desk, code_of
     assert await desk.review.turns(SESSION) == []
 
 
-async def test_a_run_that_is_stopped_while_it_waits_for_the_kernel_leaves_nothing_to_undo(desk: Desk) -> None:
+async def test_run_stopped_while_waiting_for_kernel_needs_no_undo(desk: Desk) -> None:
     await stopped(desk, "before_run")
     assert [line["kind"] for line in desk.lines()] == ["begun", "not_done"]
     assert await desk.review.turns(SESSION) == []
 
 
-async def test_what_a_person_ran_after_a_stopped_run_stays(desk: Desk) -> None:
+async def test_user_run_after_stopped_run_stays(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
     await stopped(desk, "in_run")
     ran = run_by_hand(desk, "two")
@@ -63,7 +63,7 @@ async def test_what_a_person_ran_after_a_stopped_run_stays(desk: Desk) -> None:
     assert desk.shelf.cell(A, "two") == ran
 
 
-async def test_a_stopped_run_is_undone_where_nobody_ran_the_cell_since(desk: Desk) -> None:
+async def test_stopped_run_is_undone_if_user_did_not_run_cell_since(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
     before = json.loads(json.dumps(desk.shelf.notebooks))
     await stopped(desk, "in_run")
@@ -80,7 +80,7 @@ def obey(desk: Desk) -> None:
     desk.shelf.running = set()
 
 
-async def test_a_kernel_that_takes_its_time_to_stop_leaves_a_run_that_can_be_undone(desk: Desk) -> None:
+async def test_run_on_slow_to_stop_kernel_can_be_undone(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
     before = json.loads(json.dumps(desk.shelf.notebooks))
     read, looks = desk.shelf.read_cells, 0
@@ -101,7 +101,7 @@ async def test_a_kernel_that_takes_its_time_to_stop_leaves_a_run_that_can_be_und
     assert desk.shelf.notebooks == before
 
 
-async def test_a_cell_that_still_runs_when_the_stop_has_waited_is_not_taken_for_one_that_has_ended(desk: Desk) -> None:
+async def test_cell_still_running_after_stop_timeout_is_not_considered_ended(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
     desk.shelf.running = {"two"}
     await stopped(desk, "in_run")
@@ -113,7 +113,7 @@ async def test_a_cell_that_still_runs_when_the_stop_has_waited_is_not_taken_for_
 
 
 @pytest.mark.parametrize("code_of", ["tab_gone", "tab_silent", "closed"])
-async def test_a_tab_that_is_away_tells_nothing_of_how_a_run_ended(desk: Desk, code_of: str) -> None:
+async def test_disconnected_tab_gives_no_run_result(desk: Desk, code_of: str) -> None:
     """The file can be read all the same, and shows the cell as it was before."""
 
     async def go_away() -> None:
@@ -125,7 +125,7 @@ async def test_a_tab_that_is_away_tells_nothing_of_how_a_run_ended(desk: Desk, c
     assert [line["kind"] for line in desk.lines()] == ["begun"]
 
 
-async def test_a_run_of_which_nobody_knows_the_end_never_claims_what_a_cell_shows(desk: Desk) -> None:
+async def test_run_with_unknown_end_claims_no_outputs(desk: Desk) -> None:
     """The server was killed while it went on."""
     desk.shelf.run_by_hand(A, "two")
     await desk.run("two")
@@ -136,7 +136,7 @@ async def test_a_run_of_which_nobody_knows_the_end_never_claims_what_a_cell_show
     assert desk.shelf.cell(A, "two") == ran
 
 
-async def test_a_cell_that_a_lost_run_left_empty_gets_its_outputs_back(desk: Desk) -> None:
+async def test_cell_emptied_by_lost_run_gets_outputs_back(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
     before = dict(desk.shelf.cell(A, "two"))
     await desk.run("two")
@@ -147,7 +147,7 @@ async def test_a_cell_that_a_lost_run_left_empty_gets_its_outputs_back(desk: Des
     assert desk.shelf.cell(A, "two") == before
 
 
-async def test_where_the_notebook_cannot_be_read_after_a_stop_its_outputs_are_left_alone(desk: Desk) -> None:
+async def test_outputs_are_left_alone_if_notebook_is_unreadable_after_stop(desk: Desk) -> None:
     desk.shelf.run_by_hand(A, "two")
 
     async def go_away() -> None:

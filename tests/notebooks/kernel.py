@@ -1,4 +1,4 @@
-"""A kernel in which tests run notebooks, as papermill would: values go into a cell below the one with the tag."""
+"""A kernel that runs notebooks as papermill would: values go into a cell below the tagged one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every notebook that people begin with is stored without outputs and runs from top to bottom in a fresh kernel."""
+"""Example notebooks are stored without outputs and run from top to bottom in a fresh kernel."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ NOTEBOOKS = sorted([*FOLDER.glob("*.ipynb"), *FOLDER.glob("examples/*.ipynb")])
 ASKS = FOLDER / "examples" / "magics.ipynb"
 
 
-def test_the_notebooks_that_the_readme_names_are_there() -> None:
+def test_notebooks_named_in_readme_exist() -> None:
     names = [path.relative_to(FOLDER).as_posix() for path in NOTEBOOKS]
     assert {"welcome.ipynb", "examples/penguins.ipynb", "examples/magics.ipynb"} <= set(names)
 

@@ -1,4 +1,4 @@
-"""The packaged skills do on real data what they promise, and say in the words of their parameters what is wrong."""
+"""The packaged skills work on real data, and name the parameter when something is wrong."""
 
 import gzip
 import re
@@ -57,7 +57,7 @@ def kernel(place: Path) -> Iterator[Kernel]:
 
 
 @pytest.mark.parametrize("path", SKILLS, ids=lambda path: path.stem)
-def test_skill_notebook_says_what_it_is_and_is_stored_without_outputs(path: Path) -> None:
+def test_skill_notebook_describes_itself_and_has_no_outputs(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     skill = notebook.metadata["onyx"]["skill"]
@@ -69,7 +69,7 @@ def test_skill_notebook_says_what_it_is_and_is_stored_without_outputs(path: Path
     assert [cell.id for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")] == []
 
 
-def test_onyx_can_use_each_packaged_skill() -> None:
+def test_packaged_skills_are_usable() -> None:
     skills = [read_notebook_skill(path, "packaged") for path in SKILLS]
     skills += [read_markdown_skill(path.parent, "packaged") for path in NOTEBOOKS.glob("skills/*/SKILL.md")]
     assert {skill.name for skill in skills} == {"compare-tables", "profile-table", "tidy-notebook", "train-baseline"}
@@ -83,7 +83,7 @@ def test_onyx_can_use_each_packaged_skill() -> None:
     }
 
 
-def test_each_parameter_is_typed_and_commented() -> None:
+def test_parameters_are_typed_and_commented() -> None:
     for path in SKILLS:
         cells = nbformat.read(path, as_version=4).cells
         source = next(cell.source for cell in cells if "parameters" in cell.metadata.get("tags", []))
@@ -93,7 +93,7 @@ def test_each_parameter_is_typed_and_commented() -> None:
             assert re.fullmatch(r"\w+: \S.*  # \w.*", line), f"{path.stem}: {line}"
 
 
-def test_profile_counts_what_is_there_and_draws_it(kernel: Kernel) -> None:
+def test_profile_counts_and_plots(kernel: Kernel) -> None:
     for file in ("penguins.csv", "penguins.parquet"):
         outcome = kernel.run("skills/profile-table.ipynb", path=file)
         assert outcome.error is None
@@ -113,7 +113,7 @@ def test_profile_counts_what_is_there_and_draws_it(kernel: Kernel) -> None:
         assert outcome.images("correlation") == 1
 
 
-def test_profile_of_part_of_a_table_says_which_part(kernel: Kernel, large: str) -> None:
+def test_profile_of_partial_table_names_the_part(kernel: Kernel, large: str) -> None:
     values = {"columns": ["species", "year"], "max_rows": 100, "max_plots": 1}
     outcome = kernel.run("skills/profile-table.ipynb", path="penguins.csv", **values)
     assert "**100 rows × 2 columns**" in outcome.text("overview")
@@ -129,7 +129,7 @@ def test_profile_of_part_of_a_table_says_which_part(kernel: Kernel, large: str) 
     assert (columns["id"]["distinct"], columns["id"]["max"]) == ("≥ 5,000", "999,999")
 
 
-def test_profile_of_odd_tables(kernel: Kernel) -> None:
+def test_profile_of_unusual_tables(kernel: Kernel) -> None:
     empty = kernel.run("skills/profile-table.ipynb", path="empty.csv")
     assert empty.error is None
     assert "0 rows × 2 columns" in empty.text("overview")
@@ -147,7 +147,7 @@ def test_profile_of_odd_tables(kernel: Kernel) -> None:
     assert old.table("columns")["Ort"]["most frequent"] == "Köln (66.7 %)"
 
 
-def test_compare_finds_exactly_what_was_changed(kernel: Kernel, place: Path) -> None:
+def test_compare_finds_exact_differences(kernel: Kernel, place: Path) -> None:
     before = pd.read_csv(PENGUINS).assign(number=range(344))
     after = before.assign(note="new").drop(index=[0, 1])
     after.loc[5:8, "bill_length_mm"] += 2
@@ -198,7 +198,7 @@ def test_compare_of_equal_empty_and_large_tables(kernel: Kernel, large: str) -> 
     assert 9 < float(outcome.table("values")["size"]["share"].removesuffix("%")) < 12
 
 
-def test_baseline_tells_classes_from_amounts_and_beats_guessing(kernel: Kernel, place: Path) -> None:
+def test_baseline_separates_classification_from_regression_and_beats_guessing(kernel: Kernel, place: Path) -> None:
     outcome = kernel.run("skills/train-baseline.ipynb", path="penguins.csv", target="species", folds=3)
     assert outcome.error is None
     assert outcome.warnings == ""
@@ -222,7 +222,7 @@ def test_baseline_tells_classes_from_amounts_and_beats_guessing(kernel: Kernel, 
     assert "label" not in outcome.text("importance")
 
 
-def test_baseline_says_what_it_leaves_out(kernel: Kernel, place: Path) -> None:
+def test_baseline_reports_what_it_leaves_out(kernel: Kernel, place: Path) -> None:
     chance = np.random.default_rng(seed=5)
     noise = pd.DataFrame({"y": chance.normal(size=200), "x": chance.normal(size=200), "same": 1})
     noise["name"] = [f"row {number}" for number in range(200)]
@@ -266,8 +266,6 @@ def test_baseline_says_what_it_leaves_out(kernel: Kernel, place: Path) -> None:
         ("train-baseline", {"path": "penguins.csv", "target": "species", "folds": 1}, "folds: 1 is too small"),
     ],
 )
-def test_what_is_wrong_is_said_by_the_name_of_the_parameter(
-    kernel: Kernel, skill: str, values: dict[str, object], said: str
-) -> None:
+def test_errors_name_the_parameter(kernel: Kernel, skill: str, values: dict[str, object], said: str) -> None:
     outcome = kernel.run(f"skills/{skill}.ipynb", **values)
     assert (outcome.error or "").startswith(f"ValueError: {said}")

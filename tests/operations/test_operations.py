@@ -1,26 +1,16 @@
 """The table of operations: each declared once, whole, and for nobody who may not ask."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-import onyx_jupyter.errors as errors_module
 from onyx_jupyter.app.features import OPERATIONS
 from onyx_jupyter.errors import (
-    AlreadyResolved,
-    EmptyAnswer,
     Forbidden,
-    InvalidRequest,
-    NotebookError,
-    NotFound,
-    OnyxError,
-    StorageError,
 )
 from onyx_jupyter.notebook.browser_tabs import TabId
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.dependencies import Parts
-from onyx_jupyter.operations.http_status import INTERNAL, status_of
 from onyx_jupyter.operations.operation import Operation, Operations
 from onyx_jupyter.operations.scope import ALL_SCOPES, Scope
 from onyx_jupyter.operations.wire import NoParams, Ok
@@ -49,7 +39,7 @@ def caller(tab: TabId | None, *scopes: Scope) -> Caller:
     return Caller(Parts({}), tab, "ada", lambda told: None, scopes=frozenset(scopes))
 
 
-def test_two_of_one_name_are_refused_and_all_keep_their_order() -> None:
+def test_duplicate_names_are_rejected_and_order_is_kept() -> None:
     table = Operations([operation("b.c"), operation("a.b")])
     assert table.names == ("b.c", "a.b")
     assert "a.b" in table
@@ -58,7 +48,7 @@ def test_two_of_one_name_are_refused_and_all_keep_their_order() -> None:
         Operations([operation(), operation()])
 
 
-def test_only_an_ordered_one_waits_for_what_it_has_to_read() -> None:
+def test_only_ordered_operations_wait_for_their_reads() -> None:
     ordered = operation(dispatch="ordered", reads="context")
     assert [ordered.must_wait(params) for params in ({}, {"context": []}, {"context": [1]})] == [False, False, True]
     assert not operation(reads="context").must_wait({"context": [1]})
@@ -66,7 +56,7 @@ def test_only_an_ordered_one_waits_for_what_it_has_to_read() -> None:
 
 
 @pytest.mark.parametrize("scope", sorted(ALL_SCOPES))
-def test_who_lacks_the_scope_is_refused_and_who_has_it_is_not(scope: Scope) -> None:
+def test_missing_scope_is_rejected(scope: Scope) -> None:
     for one in OPERATIONS:
         allowed = caller(TabId("t"), scope)
         if one.scope == scope:
@@ -76,7 +66,7 @@ def test_who_lacks_the_scope_is_refused_and_who_has_it_is_not(scope: Scope) -> N
                 allowed.check(one)
 
 
-def test_a_program_is_no_page_and_a_page_is() -> None:
+def test_programs_and_pages_are_distinguished() -> None:
     of_pages = [one for one in OPERATIONS if one.callers == "tab"]
     assert {one.name for one in of_pages} == {"client.update", "client.respond", "client.shows", "skills.ask"}
     for one in of_pages:
@@ -85,26 +75,7 @@ def test_a_program_is_no_page_and_a_page_is() -> None:
         caller(TabId("t"), *ALL_SCOPES).check(one)
 
 
-def test_what_a_person_is_asked_about_needs_the_highest_scope() -> None:
+def test_operations_behind_approvals_need_highest_scope() -> None:
     assert {name: OPERATIONS[name].scope for name in HARMFUL} == dict.fromkeys(HARMFUL, "admin")
     # It holds what would run as it is, secrets included, for whoever decides.
     assert OPERATIONS["approvals.list"].scope == "admin"
-
-
-def every_error(kind: type[OnyxError] = OnyxError) -> Iterator[type[OnyxError]]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from every_error(one)
-
-
-def test_each_error_of_the_tree_has_a_status_over_http() -> None:
-    assert status_of(InvalidRequest("?")) == 400
-    assert status_of(Forbidden("?")) == 403
-    assert status_of(NotFound("?")) == 404
-    assert status_of(AlreadyResolved("?")) == 409
-    assert status_of(NotebookError("stale", "?")) == 422
-    assert status_of(EmptyAnswer("m")) == 502
-    assert status_of(StorageError("?")) == 507
-    ours = [kind for kind in every_error() if kind.__module__ == errors_module.__name__]
-    untold = [kind.__name__ for kind in ours if status_of(kind.__new__(kind)) == INTERNAL]
-    assert untold == ["ConfigError", "MagicError"]  # the server's own, and one that never leaves its kernel

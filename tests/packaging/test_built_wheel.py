@@ -1,4 +1,4 @@
-"""The wheel in dist/ installs into a plain environment, and both halves are on without any configuration."""
+"""The wheel in dist/ installs into a plain environment with both halves enabled."""
 
 import hashlib
 import json
@@ -91,19 +91,19 @@ def printed_by(command: list[str], environment: dict[str, str]) -> str:
     return re.sub(r"\x1b\[\d*m", "", completed.stdout)
 
 
-def test_wheel_holds_the_front_end_once_and_nothing_of_the_tests(wheel: Path) -> None:
+def test_wheel_contains_front_end_once_and_no_tests(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert len([name for name in names if "/static/remoteEntry." in name]) == 1
     assert [name for name in names if "node_modules" in name or name.startswith(("tests/", "benchmarks/"))] == []
 
 
-def test_server_half_is_enabled_and_valid(environment: dict[str, str]) -> None:
+def test_server_extension_is_enabled_and_valid(environment: dict[str, str]) -> None:
     listing = printed_by(["jupyter", "server", "extension", "list"], environment)
     assert re.search(r"^\s*onyx_jupyter\s+enabled$", listing, re.MULTILINE), listing
     assert re.search(rf"^\s*onyx_jupyter {re.escape(onyx_jupyter.__version__)}\s+OK$", listing, re.MULTILINE), listing
 
 
-def test_front_end_half_is_enabled_and_compatible(environment: dict[str, str]) -> None:
+def test_front_end_extension_is_enabled_and_compatible(environment: dict[str, str]) -> None:
     listing = printed_by(["jupyter", "labextension", "list"], environment)
     assert re.search(r"^\s*onyx-jupyter v\S+\s+enabled\s+OK", listing, re.MULTILINE), listing
     assert "not compatible" not in listing, listing
@@ -162,9 +162,7 @@ def wait_for_health(url: str, server: subprocess.Popen[bytes]) -> dict[str, Any]
     raise AssertionError(f"no answer from the server within {START_TIMEOUT_S} s")
 
 
-def test_packaged_skills_are_as_the_installer_recorded_them(
-    plain_environment: Path, environment: dict[str, str]
-) -> None:
+def test_packaged_skills_match_install_record(plain_environment: Path, environment: dict[str, str]) -> None:
     look = "import json; from onyx_jupyter.skills.packaged import recorded_hashes; print(json.dumps(recorded_hashes()))"
     recorded = json.loads(printed_by([str(plain_environment / "bin/python"), "-c", look], environment))
     folder = ROOT / "notebooks/skills"
@@ -195,6 +193,6 @@ asyncio.run(main())
 """
 
 
-def test_meaning_is_found_without_network_or_set_up(plain_environment: Path, environment: dict[str, str]) -> None:
+def test_semantic_search_works_without_network_or_setup(plain_environment: Path, environment: dict[str, str]) -> None:
     said = printed_by([str(plain_environment / "bin/python"), "-W", "error", "-c", EMBED], environment)
     assert said.splitlines()[-1] == "local True", said

@@ -10,7 +10,7 @@ import psutil
 
 from onyx_jupyter.processes.environment import MARKER_VARIABLE
 from onyx_jupyter.processes.process_reaper import ProcessReaper
-from tests.features.processes.test_exec_tool import FAMILY
+from tests.features.processes.family import FAMILY, pids_in, running
 from tests.waiting import LIMIT_S, until
 
 SERVER = f"""
@@ -29,18 +29,7 @@ asyncio.run(main())
 """
 
 
-def pids_in(folder: Path) -> list[int]:
-    file = folder / "pids"
-    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
-def running(pid: int) -> bool:
-    with contextlib.suppress(psutil.Error):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
-
-
-async def test_a_killed_server_leaves_nothing_running(tmp_path: Path) -> None:
+async def test_killed_server_leaves_no_processes(tmp_path: Path) -> None:
     server = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVER, cwd=tmp_path)
     try:
         await until(lambda: len(pids_in(tmp_path)) == 8)
@@ -52,7 +41,7 @@ async def test_a_killed_server_leaves_nothing_running(tmp_path: Path) -> None:
     await until(lambda: not any(map(running, [*pids_in(tmp_path), *family])))
 
 
-async def test_it_ends_when_there_is_nothing_to_guard_and_comes_back(tmp_path: Path) -> None:
+async def test_exits_when_nothing_is_guarded_and_restarts(tmp_path: Path) -> None:
     others = reapers()  # of earlier tests, which end when they have nothing to do
     reaper = ProcessReaper(idle_s=0.0)
     await reaper.watch("a" * 32)
@@ -69,7 +58,7 @@ async def test_it_ends_when_there_is_nothing_to_guard_and_comes_back(tmp_path: P
     assert not running(second)
 
 
-async def test_what_was_released_is_left_alone(tmp_path: Path) -> None:
+async def test_released_process_is_left_alone(tmp_path: Path) -> None:
     marker = os.urandom(16).hex()
     other = await asyncio.create_subprocess_exec("sleep", "600", env={**os.environ, MARKER_VARIABLE: marker})
     try:

@@ -1,4 +1,4 @@
-"""No line of the audit file can be edited, cut, removed, doubled or moved without `verify` finding it."""
+"""`verify` finds every edited, cut, removed, duplicated or moved line of the audit file."""
 
 import asyncio
 import tempfile
@@ -40,7 +40,7 @@ def damages(draw, raw: bytes) -> bytes:
 
 
 @given(entries=st.lists(FACTS, min_size=2, max_size=6), more=st.integers(0, 2), data=st.data())
-def test_any_change_is_found_at_the_line_where_it_begins(entries, more, data):
+def test_any_change_is_found_at_its_first_line(entries, more, data):
     """Audit: also when the server goes on writing behind it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "audit.jsonl"

@@ -1,4 +1,4 @@
-"""Property 1, on the socket of a real Jupyter server."""
+"""Authentication on the socket of a real Jupyter server."""
 
 import string
 
@@ -28,7 +28,7 @@ def jp_server_config(tmp_path, monkeypatch):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(token=TOKENS, place=st.sampled_from(["header", "bearer", "address"]), origin=st.none() | HOSTS)
-def test_a_connection_is_accepted_exactly_with_the_stored_token_from_jupyters_own_page(
+def test_connection_is_accepted_only_with_token_from_jupyters_own_page(
     jp_ws_fetch, jp_asyncio_loop, jp_http_port, caplog, token, place, origin
 ):
     """Property 1: For any authentication token, the Gateway SHALL accept the connection if and only if the token
@@ -56,7 +56,7 @@ def test_a_connection_is_accepted_exactly_with_the_stored_token_from_jupyters_ow
         assert token not in caplog.text.replace(TOKEN, "")
 
 
-def test_without_any_token_nothing_is_accepted(jp_serverapp, jp_asyncio_loop, http_server):
+def test_without_token_nothing_is_accepted(jp_serverapp, jp_asyncio_loop, http_server):
     """Property 1: … if and only if the token matches the stored token."""
 
     async def connects() -> None:

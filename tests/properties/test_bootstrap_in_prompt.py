@@ -1,4 +1,4 @@
-"""Property 10, in what a model is really asked."""
+"""Bootstrap files in the prompt that a model really gets."""
 
 import asyncio
 
@@ -29,7 +29,7 @@ def system_prompt(folder, files: dict[str, str], model: ScriptedModel) -> str:
 
 
 @given(soul=TEXTS, user=TEXTS, others=st.dictionaries(st.sampled_from(["AGENTS.md", "TOOLS.md", "MEMORY.md"]), TEXTS))
-def test_the_prompt_holds_soul_and_user_whole(tmp_path_factory, soul, user, others):
+def test_prompt_contains_soul_and_user_completely(tmp_path_factory, soul, user, others):
     """Property 10: For any session start, the prompt context SHALL include the contents of SOUL.md and USER.md
     bootstrap files."""
     files = {"SOUL.md": soul, "USER.md": user, **others}
@@ -40,7 +40,7 @@ def test_the_prompt_holds_soul_and_user_whole(tmp_path_factory, soul, user, othe
 
 
 @given(soul=PLAIN, user=PLAIN)
-def test_the_short_prompt_of_a_small_model_holds_them_too(tmp_path_factory, soul, user):
+def test_short_prompt_of_small_model_contains_them_too(tmp_path_factory, soul, user):
     """Property 10: … the contents of SOUL.md and USER.md; a small model gets their beginnings."""
     system = system_prompt(
         tmp_path_factory.mktemp("house"), {"SOUL.md": soul, "USER.md": user}, ScriptedModel(["ok"], light=True)

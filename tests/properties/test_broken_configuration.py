@@ -1,4 +1,4 @@
-"""Whatever stands in a configuration with an error: what was denied stays denied, and Auto mode asks for everything."""
+"""Any configuration with an error keeps denials and makes Auto mode ask for everything."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def good_configurations(draw: st.DrawFn) -> Config:
 
 
 @given(good=good_configurations(), raw=RAW)
-def test_an_error_never_loosens_what_was_configured(good: Config, raw: dict[str, Any]) -> None:
+def test_error_never_loosens_configuration(good: Config, raw: dict[str, Any]) -> None:
     """Configuration: it fails closed."""
     config = strictest(restrictions(good), raw)
     assert config.security.auto == []
@@ -57,7 +57,7 @@ def test_an_error_never_loosens_what_was_configured(good: Config, raw: dict[str,
 
 
 @given(raw=RAW)
-def test_where_nothing_is_known_what_can_be_read_still_denies(raw: dict[str, Any]) -> None:
+def test_without_last_good_copy_readable_denials_apply(raw: dict[str, Any]) -> None:
     """Configuration: it fails closed without a copy, too."""
     config = strictest(None, raw)
     assert config.security.auto == []

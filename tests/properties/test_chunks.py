@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.retrieval.chunking import ChunkSize, chunk_children, chunk_markdown, chunk_plain
+from onyx_jupyter.retrieval.chunking import ChunkSize, chunk_children, chunk_markdown
 from onyx_jupyter.text_tokens import text_tokens
 
 PIECES = st.sampled_from(
@@ -31,18 +31,17 @@ TEXTS = st.lists(PIECES | st.text(max_size=40), max_size=14).flatmap(
     lambda parts: st.sampled_from(["\n", "\n\n", "\r\n", " "]).map(lambda joint: joint.join(parts))
 )
 SIZES = st.sampled_from([ChunkSize(16, 0), ChunkSize(24, 8), ChunkSize(60, 20), ChunkSize(400, 80)])
-CUTS = st.sampled_from([chunk_markdown, chunk_plain])
 
 
 def written(text: str) -> str:
     return "".join(text.split())
 
 
-@given(TEXTS, CUTS, SIZES)
-def test_every_character_is_in_a_chunk_and_every_chunk_stands_on_its_lines(text, cut, size):
+@given(TEXTS, SIZES)
+def test_chunks_cover_every_character_at_their_lines(text, size):
     lines = text.replace("\r\n", "\n").split("\n")
     reached, covered = 0, set()
-    for chunk in cut(text, size=size):
+    for chunk in chunk_markdown(text, size=size):
         assert 1 <= chunk.start_line <= chunk.end_line <= len(lines)
         assert chunk.text in "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
         assert chunk.start_line >= reached
@@ -51,22 +50,22 @@ def test_every_character_is_in_a_chunk_and_every_chunk_stands_on_its_lines(text,
     assert {number for number, line in enumerate(lines, 1) if line.strip()} <= covered
 
 
-@given(TEXTS, CUTS, st.sampled_from([16, 60, 400]))
-def test_without_an_overlap_the_chunks_are_the_text(text, cut, max_tokens):
-    chunks = cut(text, size=ChunkSize(max_tokens, 0))
+@given(TEXTS, st.sampled_from([16, 60, 400]))
+def test_without_overlap_chunks_concatenate_to_text(text, max_tokens):
+    chunks = chunk_markdown(text, size=ChunkSize(max_tokens, 0))
     assert written("".join(chunk.text for chunk in chunks)) == written(text)
 
 
-@given(TEXTS, CUTS, SIZES)
-def test_no_chunk_is_larger_than_it_may_be_nor_empty_and_the_next_time_is_the_same(text, cut, size):
-    chunks = cut(text, title="t.md", size=size)
+@given(TEXTS, SIZES)
+def test_chunks_are_within_size_nonempty_and_deterministic(text, size):
+    chunks = chunk_markdown(text, title="t.md", size=size)
     assert all(chunk.text.strip() and text_tokens(chunk.text) <= size.max_tokens for chunk in chunks)
     assert all(len(chunk.context) <= 300 for chunk in chunks)
-    assert cut(text, title="t.md", size=size) == chunks
+    assert chunk_markdown(text, title="t.md", size=size) == chunks
 
 
 @given(TEXTS, st.booleans())
-def test_a_child_lies_within_its_parent(text, markdown):
+def test_child_is_within_its_parent(text, markdown):
     children = chunk_children(text, markdown=markdown, parent=ChunkSize(80, 0), child=ChunkSize(24, 6))
     lines = text.replace("\r\n", "\n").split("\n")
     for child in children:

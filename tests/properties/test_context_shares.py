@@ -1,4 +1,4 @@
-"""However much is sent along, it fits, and what is short is not cut for the sake of what is long."""
+"""Attached context fits its budget, and short items are not cut in favour of long ones."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Property 14, over any history: tools, pictures, all scripts, and summaries that come, fail or are of no use."""
+"""Context size over any history: tools, images, all scripts, and summaries that succeed or fail."""
 
 import asyncio
 
@@ -34,7 +34,7 @@ PICTURE = Attachment("image", "image/png", "iVBORw0KGgoAAAANSUhEUg==")
     window=st.sampled_from([6000, 9000, 20_000, 60_000]),
     summary=st.sampled_from(sorted(SUMMARIES)),
 )
-def test_after_compaction_the_context_is_within_the_limit(tmp_path_factory, turns, newest, window, summary):
+def test_context_is_within_limit_after_compaction(tmp_path_factory, turns, newest, window, summary):
     """Property 14: For any session after compaction, the total context size SHALL be within the configured maximum
     token limit. And every call has its result next to it, and the newest message of the user is there."""
     house = house_of(tmp_path_factory.mktemp("house"), lambda request: "Fine.", SUMMARIES[summary], window=window)
@@ -64,9 +64,7 @@ def test_after_compaction_the_context_is_within_the_limit(tmp_path_factory, turn
 
 
 @given(turns=TURNS, steps=STEPS, window=st.sampled_from([6000, 20_000]), summary=st.sampled_from(sorted(SUMMARIES)))
-def test_within_one_run_of_many_steps_every_request_is_within_the_limit(
-    tmp_path_factory, turns, steps, window, summary
-):
+def test_every_request_of_a_long_run_is_within_limit(tmp_path_factory, turns, steps, window, summary):
     """Property 14, where the boundary lies inside the run that is going on."""
     replies = iter([*[[Call("peek", {"word": text}) for text, _ in step] for step in steps], "Done"])
     house = house_of(tmp_path_factory.mktemp("house"), lambda request: next(replies), SUMMARIES[summary], window=window)

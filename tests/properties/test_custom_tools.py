@@ -30,7 +30,7 @@ def custom_tool(tool_name: str) -> Tool[Any]:
 
 
 @given(names=st.lists(TOOL_NAMES, min_size=1, max_size=5, unique=True), text=st.text(max_size=20), data=st.data())
-def test_calling_a_registered_tool_by_name_runs_that_tool(names: list[str], text: str, data: st.DataObject) -> None:
+def test_calling_registered_tool_by_name_runs_it(names: list[str], text: str, data: st.DataObject) -> None:
     """Property 18: Tool registration extensibility."""
     registry = ToolRegistry([*all_tools(), *map(custom_tool, names)])
     wanted = data.draw(st.sampled_from(names))

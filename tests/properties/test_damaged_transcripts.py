@@ -1,4 +1,4 @@
-"""Property 3 where the file was damaged: what can be read is read, in its order, and the session goes on."""
+"""Damaged transcripts: readable lines are read in order, and the session continues."""
 
 import asyncio
 import json
@@ -78,7 +78,7 @@ def damaged(raw: bytes, mutations) -> bytes:
 
 
 @given(st.integers(1, 4), st.lists(MUTATIONS, min_size=1, max_size=5))
-def test_any_damage_leaves_a_session_that_goes_on_and_the_damaged_file(tmp_path_factory, turns, mutations):
+def test_damaged_transcript_yields_usable_session_and_keeps_damaged_file(tmp_path_factory, turns, mutations):
     """Property 3: … the exact same sequence of entries; of a damaged file, those that are left, in their order."""
     folder, clock = tmp_path_factory.mktemp("sessions"), FakeClock()
 

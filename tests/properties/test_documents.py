@@ -1,4 +1,4 @@
-"""Property: whatever bytes lie under whichever name end in passages or in a report, never in another error."""
+"""Any bytes under any name end in passages or a report, never in another error."""
 
 import io
 import json
@@ -58,7 +58,7 @@ JSON = st.recursive(
 @example(".ipynb", b"[" * 100_000)
 @example(".html", b"<div>" * 20_000)
 @example(".md", b"\xff\xfe\x00\xd8")
-def test_any_bytes_end_in_passages_or_a_report(suffix: str, data: bytes) -> None:
+def test_any_bytes_yield_passages_or_a_report(suffix: str, data: bytes) -> None:
     document = read(f"a{suffix}", data)
     if isinstance(document, str):
         assert len(document) > 10
@@ -80,7 +80,7 @@ def test_any_bytes_end_in_passages_or_a_report(suffix: str, data: bytes) -> None
 
 
 @given(st.fixed_dictionaries({}, optional={"cells": JSON, "worksheets": JSON}))
-def test_any_json_under_a_notebook_s_name_ends_in_a_text_or_a_report(content: object) -> None:
+def test_any_json_notebook_yields_text_or_a_report(content: object) -> None:
 
     outcome = read("a.ipynb", json.dumps(content).encode())
     assert not isinstance(outcome, str) or "could not be read as" not in outcome
@@ -108,7 +108,7 @@ def process():
 )
 @example(suffix=".md", title="\ud800", data="# One\u2028two\x85\x1c\n\nthree\r\nfour".encode())
 @example(suffix=".ipynb", title="A", data=rb'{"cells": [{"cell_type": "markdown", "source": "# \ud800"}]}')
-def test_the_process_apart_gives_what_reading_here_gives(
+def test_reader_process_matches_in_process_reading(
     process: DocumentReader, suffix: str, title: str, data: bytes
 ) -> None:
     name = f"a{suffix}"

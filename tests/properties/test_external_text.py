@@ -1,4 +1,4 @@
-"""Whatever a page says, it cannot leave its fence or begin a turn of the chat."""
+"""No page text can leave its fence or start a chat turn."""
 
 import re
 
@@ -48,7 +48,7 @@ def skeleton(line: str) -> str:
 @given(text=TEXTS, source=TEXTS)
 @example(text=END, source=END)
 @example(text="<|onyx|>  external", source="x\ny")
-def test_no_line_within_the_fence_looks_like_its_end_and_no_token_is_left(text: str, source: str) -> None:
+def test_no_fenced_line_resembles_its_end_and_no_token_remains(text: str, source: str) -> None:
     """Fence of external text: for any text, look-alikes and invisible characters included."""
     begin, *lines, end = fence(text, source, ID).text.split("\n")
     assert end == END
@@ -65,7 +65,7 @@ def test_no_line_within_the_fence_looks_like_its_end_and_no_token_is_left(text: 
 
 
 @given(text=st.text(alphabet=st.characters(categories=["L", "N", "P", "Z"], codec="ascii"), max_size=200))
-def test_text_without_brackets_and_bars_passes_unchanged(text: str) -> None:
+def test_text_without_brackets_and_bars_is_unchanged(text: str) -> None:
     """Fence of external text: nothing is lost that was harmless."""
     harmless = re.sub(r"[<\[|]", "", text).replace("5eed", "")
     _, *lines, _ = fence(harmless, "x", ID).text.split("\n")

@@ -1,4 +1,4 @@
-"""Facts over any history: confidence stays a share, the same fact stays one, order never depends on chance."""
+"""Facts over any history: bounded confidence, stable identity, deterministic order."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ jumps = st.floats(-10_000, 10_000).map(lambda days: timedelta(days=days))
 confidences = st.one_of(st.floats(), st.floats(0, 1))
 
 
-class RestlessClock:
+class JumpingClock:
     """One that is put forwards and back."""
 
     moment = BEGIN
@@ -44,7 +44,7 @@ facts = st.lists(st.tuples(confidences, jumps, jumps), max_size=20).map(
 
 
 @given(confidences, st.lists(jumps, max_size=30))
-def test_confidence_is_always_within_0_and_1_whatever_the_clock_does(start: float, moments: list[timedelta]) -> None:
+def test_confidence_stays_within_0_and_1_whatever_the_clock_does(start: float, moments: list[timedelta]) -> None:
     fact = made(1, start, timedelta(), timedelta())
     for jump in moments:
         moment = BEGIN + jump
@@ -56,7 +56,7 @@ def test_confidence_is_always_within_0_and_1_whatever_the_clock_does(start: floa
 
 
 @given(facts, jumps, st.randoms(use_true_random=False))
-def test_the_order_depends_on_the_facts_alone(known: list[Fact], jump: timedelta, chance: random.Random) -> None:
+def test_order_depends_only_on_facts(known: list[Fact], jump: timedelta, chance: random.Random) -> None:
     mixed = list(known)
     chance.shuffle(mixed)
     moment = BEGIN + jump
@@ -72,10 +72,10 @@ def test_the_order_depends_on_the_facts_alone(known: list[Fact], jump: timedelta
     st.lists(st.sampled_from(["Likes tea", "likes TEA.", "Lives in Oslo", "Owns 2 boats"]), min_size=1, max_size=8),
     st.lists(st.floats(-20, 20), min_size=8, max_size=8),
 )
-def test_telling_the_same_again_is_always_the_same_fact(told: list[str], days: list[float]) -> None:
+def test_repetition_is_always_the_same_fact(told: list[str], days: list[float]) -> None:
     async def tell() -> None:
         with tempfile.TemporaryDirectory() as folder:
-            clock = RestlessClock()
+            clock = JumpingClock()
             store = FactStore(MemoryFiles(Path(folder), clock), clock)
             given_ids: dict[str, str] = {}
             for text, jump in zip(told, days, strict=False):
@@ -103,14 +103,14 @@ one_word_more = st.one_of(
 
 
 @given(some_words, one_word_more, st.integers(0, 7))
-def test_a_word_more_anywhere_is_never_taken_for_the_same(words: list[str], more: str, place: int) -> None:
+def test_extra_word_is_never_the_same_fact(words: list[str], more: str, place: int) -> None:
     older, newer = " ".join(words), " ".join([*words[:place], more, *words[place:]])
     for one, other in ((older, newer), (newer, older)):
         assert compare_facts(tokenize_fact(one), tokenize_fact(other), close=True) != "same"
 
 
 @given(some_words, st.randoms(use_true_random=False))
-def test_whether_two_are_the_same_does_not_depend_on_which_came_first(words: list[str], chance: random.Random) -> None:
+def test_equality_of_facts_is_symmetric(words: list[str], chance: random.Random) -> None:
     mixed = list(words)
     chance.shuffle(mixed)
     one, other = tokenize_fact(" ".join(words)), tokenize_fact(" ".join(mixed))
@@ -137,7 +137,7 @@ lines = st.one_of(objects.map(json.dumps), sensible.map(json.dumps), st.text(max
 
 
 @given(st.lists(lines, max_size=12))
-def test_whatever_stands_in_the_file_is_read_and_made_compact_without_a_loss(content: list[str]) -> None:
+def test_any_file_content_is_read_and_compacted_without_loss(content: list[str]) -> None:
     text = "\n".join(content)
     found = read_facts(text)
     for fact in found.facts.values():

@@ -118,7 +118,7 @@ def redirector() -> Iterator[Place]:
         yield place
 
 
-def nobody_came(listening: socket.socket) -> bool:
+def no_connection(listening: socket.socket) -> bool:
     try:
         connection, _ = listening.accept()
     except BlockingIOError:
@@ -146,30 +146,30 @@ class Wire(httpx.AsyncBaseTransport):
         return httpx.Response(200, stream=httpx.ByteStream(b"hello"))
 
 
-def test_the_listener_would_notice(listener: socket.socket) -> None:
+def test_listener_detects_connections(listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     with socket.create_connection(("127.0.0.1", port)):
-        assert not nobody_came(listener)
-    assert nobody_came(listener)
+        assert not no_connection(listener)
+    assert no_connection(listener)
 
 
 @given(host=st.one_of(THIS_MACHINE, NAMES), scheme=st.sampled_from(["http", "https", "HTTP"]))
-def test_no_way_of_writing_this_machine_connects_to_it(listener: socket.socket, host: str, scheme: str) -> None:
+def test_no_spelling_of_this_machine_connects(listener: socket.socket, host: str, scheme: str) -> None:
     """Forbidden addresses: every encoding."""
     port = listener.getsockname()[1]
     error = outcome(WebClient(AddressGuard(), total_s=5), f"{scheme}://{host}:{port}/")
-    assert nobody_came(listener)
+    assert no_connection(listener)
     assert error is AddressNotAllowed
 
 
 @given(host=st.one_of(THIS_MACHINE, NAMES), hops=st.integers(0, 4))
-def test_no_redirect_leads_into_this_machine(listener: socket.socket, redirector: Place, host: str, hops: int) -> None:
+def test_no_redirect_reaches_this_machine(listener: socket.socket, redirector: Place, host: str, hops: int) -> None:
     """Forbidden addresses: redirects."""
     to = quote(f"http://{host}:{listener.getsockname()[1]}/", safe="", errors="replace")
     before = redirector.connections
     client = WebClient(AddressGuard([f"127.0.0.1:{redirector.port}"]), total_s=5)
     error = outcome(client, f"{redirector.url}/{hops}?to={to}")
-    assert nobody_came(listener)
+    assert no_connection(listener)
     assert redirector.connections - before == hops + 1, "the chain was followed up to its last, forbidden step"
     assert error is not None, "an address that httpx cannot read either is no valid answer"
 
@@ -185,16 +185,14 @@ def test_no_forbidden_address_is_public_or_reached(address: IPv4Address | IPv6Ad
 
 
 @given(number=st.integers(0, 2**32 - 1))
-def test_what_is_called_public_is_global_in_the_standard_librarys_eyes_too(number: int) -> None:
+def test_public_addresses_are_global_for_the_standard_library(number: int) -> None:
     """Forbidden addresses: the ranges, against another implementation."""
     if is_public(IPv4Address(number)):
         assert IPv4Address(number).is_global
 
 
 @given(good=st.lists(PUBLIC, max_size=3), bad=st.lists(FORBIDDEN.map(str), max_size=2), data=st.data())
-def test_a_name_with_one_forbidden_address_is_not_reached_at_all(
-    good: list[str], bad: list[str], data: st.DataObject
-) -> None:
+def test_name_with_one_forbidden_address_is_not_reached(good: list[str], bad: list[str], data: st.DataObject) -> None:
     """Forbidden addresses: what DNS answers."""
     answers = data.draw(st.permutations([*good, *bad]))
 
@@ -212,7 +210,7 @@ def test_a_name_with_one_forbidden_address_is_not_reached_at_all(
 
 
 @given(first=PUBLIC, later=FORBIDDEN.map(str))
-def test_a_name_that_changes_its_address_after_the_check_is_not_asked_again(first: str, later: str) -> None:
+def test_name_changing_address_after_check_is_not_resolved_again(first: str, later: str) -> None:
     """Forbidden addresses: DNS rebinding."""
     answers = itertools.chain([[first]], itertools.repeat([later]))
 

@@ -1,4 +1,4 @@
-"""Words for the model alone, over any answer and any cut of it into pieces."""
+"""Internal text is removed from any answer, however it is chunked."""
 
 import itertools
 
@@ -22,7 +22,7 @@ def fed(text_filter, text, cuts):
 
 
 @given(st.lists(st.tuples(OUTSIDE, HIDDEN), max_size=4), OUTSIDE, st.lists(st.integers(0, 10_000), max_size=12))
-def test_nothing_between_the_tags_gets_through_however_the_pieces_are_cut(parts, end, cuts):
+def test_tagged_text_never_passes_however_chunked(parts, end, cuts):
     text = ""
     for outside, (opening, inside, is_closed) in parts:
         text += f"{outside}{opening}{MARK}{inside}{MARK}" + ("</internal>" if is_closed else "")
@@ -34,7 +34,7 @@ def test_nothing_between_the_tags_gets_through_however_the_pieces_are_cut(parts,
 
 
 @given(st.text(alphabet="<>/internal `\n", max_size=60), st.lists(st.integers(0, 10_000), max_size=12))
-def test_an_answer_without_a_tag_comes_through_as_it_is(text, cuts):
+def test_answer_without_tag_is_unchanged(text, cuts):
     if "<internal" not in text and "</internal" not in text:
         assert fed(InternalTagFilter(), text, cuts) == text
 
@@ -44,6 +44,6 @@ def test_an_answer_without_a_tag_comes_through_as_it_is(text, cuts):
     | st.text("NO_REPLY ", max_size=12),
     st.data(),
 )
-def test_exactly_the_token_is_silent_and_every_other_answer_is_whole(text, data):
+def test_only_exact_token_is_silent_and_other_answers_are_complete(text, data):
     cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=8))
     assert fed(SilentReplyFilter(), text, cuts) == ("" if text.strip() == "NO_REPLY" else text)

@@ -1,4 +1,4 @@
-"""Properties 23, 24 and 25, over any message, logger, context and level."""
+"""Log lines over any message, logger, context and level."""
 
 import json
 import logging
@@ -59,7 +59,7 @@ def test_every_line_is_json_with_its_fields(tmp_path_factory, entries, session, 
 
 
 @given(st.lists(ENTRIES, max_size=10), st.sampled_from(LEVELS))
-def test_only_what_is_at_or_above_the_level_is_written(tmp_path_factory, entries, level):
+def test_only_lines_at_or_above_level_are_written(tmp_path_factory, entries, level):
     """Property 24: For any log entry, it SHALL only be written if its level is at or above the configured minimum level
     (error > warn > info > debug)."""
     lines = written(tmp_path_factory.mktemp("log"), entries, level)
@@ -68,7 +68,7 @@ def test_only_what_is_at_or_above_the_level_is_written(tmp_path_factory, entries
 
 
 @given(st.lists(ENTRIES, min_size=1, max_size=4), st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
-def test_every_error_has_its_stack_session_and_operation(tmp_path_factory, entries, session, operation):
+def test_every_error_has_traceback_session_and_operation(tmp_path_factory, entries, session, operation):
     """Property 25: For any error log entry, the output SHALL include a stack trace and relevant context (session ID,
     operation name)."""
     errors = [("error", *entry[1:]) for entry in entries]

@@ -1,9 +1,9 @@
-"""Loops end and work goes on, over any history of calls."""
+"""Loops end and productive work continues, over any history of calls."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.agent.loop_detector import LoopDetector
+from onyx_jupyter.agent.repetition_detector import LoopDetector
 from onyx_jupyter.messages import ToolCall, ToolResult
 
 WINDOW, STOP_AT = 30, 6
@@ -31,21 +31,21 @@ def counts(steps) -> list[int]:
 
 
 @given(ARGUMENTS, OUTPUT, CHANGES, st.lists(NOISE, min_size=STOP_AT, max_size=20), st.lists(OUTPUT, max_size=10))
-def test_a_call_that_only_repeats_itself_always_stops(arguments, output, changes, noise, before):
+def test_repeating_call_always_stops(arguments, output, changes, noise, before):
     history = [("before", {}, text, changes) for text in before]
     history += [("same", arguments, f"{output} {moment}", changes) for moment in noise]
     assert max(counts(history)) >= STOP_AT
 
 
 @given(ARGUMENTS, ARGUMENTS, st.tuples(OUTPUT, OUTPUT), CHANGES, CHANGES, st.lists(NOISE, min_size=12, max_size=24))
-def test_two_calls_that_only_undo_each_other_always_stop(one, two, outputs, first, second, noise):
+def test_calls_undoing_each_other_always_stop(one, two, outputs, first, second, noise):
     calls = [("one", one, outputs[0], first), ("two", two, outputs[1], second)]
     turns = [(*calls[n % 2][:2], f"{calls[n % 2][2]} {moment}", calls[n % 2][3]) for n, moment in enumerate(noise)]
     assert max(counts(turns)) >= STOP_AT
 
 
 @given(ARGUMENTS, OUTPUT, st.lists(st.integers(0, 4), min_size=STOP_AT, max_size=12), st.lists(NOISE, min_size=12))
-def test_a_poll_that_sees_nothing_move_always_stops_whatever_is_looked_at_in_between(arguments, output, gaps, noise):
+def test_poll_without_change_always_stops_despite_other_reads(arguments, output, gaps, noise):
     history, place = [], 0
     for gap, moment in zip(gaps, noise, strict=False):
         history.append(("poll", arguments, f"{output} {moment}", False))
@@ -56,13 +56,13 @@ def test_a_poll_that_sees_nothing_move_always_stops_whatever_is_looked_at_in_bet
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), OUTPUT, CHANGES), max_size=60))
-def test_calls_whose_results_are_always_new_never_stop(steps):
+def test_calls_with_new_results_never_stop(steps):
     history = [(name, {}, f"{output} step {n}", changes) for n, (name, output, changes) in enumerate(steps)]
     assert set(counts(history)) <= {1}
 
 
 @given(st.lists(st.tuples(st.lists(st.sampled_from("abc"), max_size=4, unique=True), OUTPUT), max_size=25))
-def test_looking_again_after_each_new_change_never_stops(rounds):
+def test_reading_after_each_new_change_never_stops(rounds):
     history = []
     for n, (looks, output) in enumerate(rounds):
         history.append(("edit", {"text": n}, "done", True))
@@ -71,5 +71,5 @@ def test_looking_again_after_each_new_change_never_stops(rounds):
 
 
 @given(st.lists(st.integers(0, 10**6), unique=True, max_size=60), OUTPUT, CHANGES)
-def test_different_calls_never_stop_however_alike_their_results(places, output, changes):
+def test_different_calls_never_stop_however_similar_results(places, output, changes):
     assert set(counts([("read", {"path": place}, output, changes) for place in places])) <= {1}

@@ -1,4 +1,4 @@
-"""Feature: magics, Property: a question goes out as it was typed, whatever it holds, and options never swallow it."""
+"""A magic's question is sent as typed, whatever it contains, and options never swallow it."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +24,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @given(OPTIONS, TEXT, st.randoms(use_true_random=False))
-def test_options_in_any_order_leave_the_question_as_it_is(options: dict[str, object], question: str, random) -> None:  # type: ignore[no-untyped-def]
+def test_option_order_does_not_change_question(options: dict[str, object], question: str, random) -> None:  # type: ignore[no-untyped-def]
     written = [f"--{name}" if value is True else f"--{name} {value}" for name, value in options.items()]
     random.shuffle(written)
     line = " ".join([*written, "--", question])
@@ -32,7 +32,7 @@ def test_options_in_any_order_leave_the_question_as_it_is(options: dict[str, obj
 
 
 @given(TEXT, TEXT, TEXT)
-def test_doubled_braces_are_braces_and_a_value_is_not_read_again(before: str, value: str, after: str) -> None:
+def test_doubled_braces_are_literal_and_values_are_not_interpolated(before: str, value: str, after: str) -> None:
     def doubled(text: str) -> str:
         return text.replace("{", "{{").replace("}", "}}")
 
@@ -41,7 +41,7 @@ def test_doubled_braces_are_braces_and_a_value_is_not_read_again(before: str, va
 
 
 @given(TEXT)
-def test_no_text_leaves_its_code_or_brings_a_picture_along(text: str) -> None:
+def test_text_cannot_escape_code_or_add_images(text: str) -> None:
     found = Elements(markdown_html(f"{code(text or 'x')}\n\n{block(text)}"))
     assert {element for element, _ in found.found} <= {"div", "p", "code", "pre", "span"}
     plain = text.replace("`", "").replace("~", "")

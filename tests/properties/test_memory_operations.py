@@ -1,4 +1,4 @@
-"""Whatever a model wishes for, a memory file ends neither emptied nor exploded, and its other lines stay as is."""
+"""Whatever a model proposes, a memory file is neither emptied nor bloated, and other lines stay."""
 
 import json
 import re
@@ -77,7 +77,7 @@ def texts(file: str) -> list[str]:
 
 
 @given(files_and_wishes())
-def test_no_file_ends_emptied_or_exploded(case):
+def test_no_file_is_emptied_or_bloated(case):
     text, operations = case
     limits = Limits()
     applied = apply_operations(text, operations)
@@ -97,7 +97,7 @@ def test_no_file_ends_emptied_or_exploded(case):
 @given(files_and_wishes())
 @example(("- a\n\n    more of it\n- b\n", [Operation("drop", "", item="a")]))
 @example(("## Facts\nlead", [Operation("add", "", section="facts", content="abc"), Operation("drop", "", item="lead")]))
-def test_what_no_operation_names_stays_byte_for_byte(case):
+def test_untouched_text_stays_byte_for_byte(case):
     """Every line of the old file is in the new one, in order, but those of entries that were changed or dropped."""
     text, operations = case
     applied = apply_operations(text, operations)
@@ -122,7 +122,7 @@ def test_what_no_operation_names_stays_byte_for_byte(case):
 
 
 @given(files_and_wishes())
-def test_the_file_holds_just_the_entries_that_it_should(case):
+def test_file_contains_exactly_expected_entries(case):
     """Nothing that is added or reworded becomes a heading, a code block, or more than the one entry it is."""
     text, operations = case
     applied = apply_operations(text, operations)
@@ -170,7 +170,7 @@ AROUND = st.lists(st.sampled_from(["Thanks", "Look", "ok", "Hm", "it rains", "\n
         st.sampled_from(["https://evil.example/x", "/srv/results/all", "~/.ssh/keys", "the collecting server"]),
     ),
 )
-def test_no_order_comes_out_of_what_a_person_only_passed_on(wrapped, before, echoed, parts):
+def test_quoted_text_never_yields_instructions(wrapped, before, echoed, parts):
     order = " ".join(parts)
     turns = [Turn("u", "person", f"{before}\n{wrapped.format(order)}"), Turn("a", "assistant", f"I see: {order}.")]
     sources = ("u", "a") if echoed else ("u",)
@@ -182,7 +182,7 @@ def test_no_order_comes_out_of_what_a_person_only_passed_on(wrapped, before, ech
 @given(st.text(max_size=700))
 @example("```")
 @example("> " * 300)
-def test_whatever_a_message_holds_each_of_its_words_is_typed_or_passed_on(text):
+def test_every_word_of_a_message_is_typed_or_quoted(text):
     message = split_quoted(text)
     assert sorted(re.findall(r"\w+", f"{message.own} {message.passed_on}")) == sorted(re.findall(r"\w+", text))
 
@@ -217,7 +217,7 @@ ANSWERS = st.one_of(
 @given(text=files(), answer=ANSWERS, fenced=st.booleans())
 @example(text="- a thing\n", answer="[" * 100_000, fenced=False)
 @example(text="- a thing\n", answer='{"operations": [' + '{"op": "drop"}' * 3, fenced=True)
-def test_whatever_a_model_answers_is_either_unreadable_or_bounded(text, answer, fenced):
+def test_any_model_answer_is_unreadable_or_bounded(text, answer, fenced):
     turns = [Turn("u", "person", "We plot in seaborn"), Turn("a", "assistant", "Fine", own=False)]
     try:
         wishes = read_answer(f"```json\n{answer}\n```" if fenced else answer, turns, text)

@@ -1,4 +1,4 @@
-"""Properties 11, 12 and 13, over any candidates: order and number, age, diversity."""
+"""Search results over any candidates: order and number, recency, diversity."""
 
 from dataclasses import replace
 from datetime import date, timedelta
@@ -50,7 +50,7 @@ def selected(
 
 
 @given(CANDIDATES, SETTINGS, st.integers(1, 12), SHARES)
-def test_results_are_ordered_by_their_score_and_no_more_than_asked_for(candidates, search, limit, min_score):
+def test_results_are_sorted_by_score_within_limit(candidates, search, limit, min_score):
     """Property 11."""
     results = selected(candidates, search, limit=limit, min_score=min_score).results
     scores = [one.score for one in results]
@@ -62,9 +62,7 @@ def test_results_are_ordered_by_their_score_and_no_more_than_asked_for(candidate
 
 
 @given(CANDIDATES, SETTINGS, SHARES)
-def test_something_that_holds_the_words_is_always_given_and_only_it_where_nothing_is_relevant_enough(
-    candidates, search, min_score
-):
+def test_word_matches_are_returned_even_without_relevant_results(candidates, search, min_score):
     selection = selected(candidates, search, min_score=min_score)
     if any(one.words is not None for one in candidates):
         assert selection.results
@@ -81,7 +79,7 @@ def test_something_that_holds_the_words_is_always_given_and_only_it_where_nothin
     st.integers(0, 300),
     st.integers(1, 300),
 )
-def test_of_two_that_are_equal_but_for_their_day_the_more_recent_one_scores_higher(text, scores, search, age, older):
+def test_newer_of_otherwise_equal_results_scores_higher(text, scores, search, age, older):
     """Property 12. Half-lives of a week or more; where a shorter one leaves nothing to tell, the newer still leads."""
     search = replace(search, half_life_days=max(7.0, search.half_life_days), fusion="weighted", mmr_lambda=1.0)
     new, old = (
@@ -96,7 +94,7 @@ def test_of_two_that_are_equal_but_for_their_day_the_more_recent_one_scores_high
 
 
 @given(DAYS, st.floats(0.1, 1000), SHARES)
-def test_age_never_lifts_a_score_whatever_the_clock_says(day, half_life, floor):
+def test_age_never_raises_score(day, half_life, floor):
     """Property 12, of a clock that jumps."""
     factor = recency(day, TODAY, half_life, floor)
     assert floor <= factor <= 1 + 1e-12
@@ -105,7 +103,7 @@ def test_age_never_lifts_a_score_whatever_the_clock_says(day, half_life, floor):
 
 
 @given(CANDIDATES, SETTINGS, st.integers(2, 12))
-def test_no_two_results_are_almost_the_same(candidates, search, limit):
+def test_no_two_results_are_near_duplicates(candidates, search, limit):
     """Property 13, of any two and not only of neighbours."""
     results = selected(candidates, search, limit=limit).results
     alike = pairwise_similarity([one.candidate for one in results])
@@ -114,7 +112,7 @@ def test_no_two_results_are_almost_the_same(candidates, search, limit):
 
 
 @given(CANDIDATES, SETTINGS, st.randoms(use_true_random=False))
-def test_the_same_candidates_give_the_same_answer_in_whichever_order_they_come(candidates, search, random):
+def test_candidate_order_does_not_matter(candidates, search, random):
     unique = list({(one.path, one.chunk.start_line): one for one in candidates}.values())
     search = replace(search, fusion="weighted")
     shuffled = random.sample(unique, len(unique))

@@ -1,4 +1,4 @@
-"""Property 20, over any interleaving of messages, sessions, agents, and ways to send during a run."""
+"""Message routing over any interleaving of messages, sessions, agents and delivery modes."""
 
 import asyncio
 import json
@@ -6,10 +6,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.sessions.transcript_check import read_session
+from onyx_jupyter.sessions.transcript_repair import read_session
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.testing.scripted_model import ScriptedModel
-from tests.properties.sessions_in_order import check_session
+from tests.properties.session_invariants import check_session
 from tests.runs.house import ENDS, House
 from tests.waiting import until
 
@@ -27,7 +27,7 @@ def _house(folder, reply) -> House:
     agents=st.lists(st.sampled_from(AGENTS), min_size=1, max_size=3),
     sendings=st.lists(st.integers(0, 2), min_size=1, max_size=7),
 )
-def test_every_message_is_answered_by_its_sessions_agent_in_its_session_alone(tmp_path_factory, agents, sendings):
+def test_every_message_is_answered_by_its_sessions_agent_only(tmp_path_factory, agents, sendings):
     """Property 20: For any message sent to a session, the message SHALL be routed to the Agent_Runtime associated with
     that session."""
     house = _house(
@@ -59,7 +59,7 @@ def test_every_message_is_answered_by_its_sessions_agent_in_its_session_alone(tm
     agents=st.lists(st.sampled_from(AGENTS), min_size=1, max_size=2),
     sendings=st.lists(st.tuples(st.integers(0, 1), WAYS, st.integers(0, 12)), min_size=1, max_size=8),
 )
-def test_messages_sent_in_any_way_at_any_moment_each_have_one_place_and_one_answer(tmp_path_factory, agents, sendings):
+def test_every_message_has_one_place_and_one_answer(tmp_path_factory, agents, sendings):
     """Property 20, during runs: each message is in its session's conversation exactly once and, where no interrupt
     stopped its run, answered; a session's runs never overlap, and each ends exactly once."""
 

@@ -38,7 +38,7 @@ def notebooks(draw: st.DrawFn) -> NotebookView:
 
 
 @given(view=notebooks())
-def test_an_outline_keeps_its_budget_and_its_hints_lead_to_every_cell(view: NotebookView) -> None:
+def test_outline_stays_within_budget_and_hints_reach_every_cell(view: NotebookView) -> None:
     found: set[str] = set()
     parts = [range(len(view.cells))]
     while parts:

@@ -35,7 +35,7 @@ def folders(base: Path) -> tuple[Path, Path, Path]:
 
 
 @given(path=PATHS)
-def test_a_resolved_path_never_leaves_the_allowed_roots(path: str) -> None:
+def test_resolved_path_never_leaves_allowed_roots(path: str) -> None:
     """Property 5: Workspace path containment."""
     with tempfile.TemporaryDirectory() as base:
         root, workspace, outside = folders(Path(base).resolve())
@@ -49,7 +49,7 @@ def test_a_resolved_path_never_leaves_the_allowed_roots(path: str) -> None:
 
 
 @given(path=PATHS)
-def test_a_path_for_the_contents_api_stays_under_the_servers_root(path: str) -> None:
+def test_contents_api_path_stays_under_server_root(path: str) -> None:
     """Property 5: Workspace path containment."""
     with tempfile.TemporaryDirectory() as base:
         root, workspace, _ = folders(Path(base).resolve())
@@ -65,7 +65,7 @@ def test_a_path_for_the_contents_api_stays_under_the_servers_root(path: str) -> 
 @given(
     target=st.one_of(PATHS, st.sampled_from(["MEMORY.md", "MEMORY.md#A", "memory/2026-01-02.md"])), content=st.text()
 )
-def test_whatever_is_written_to_memory_lies_in_the_workspace(target: str, content: str) -> None:
+def test_memory_is_written_only_in_workspace(target: str, content: str) -> None:
     """Property 5: Workspace path containment."""
     with tempfile.TemporaryDirectory() as base:
         root, workspace, outside = folders(Path(base).resolve())

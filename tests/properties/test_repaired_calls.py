@@ -1,4 +1,4 @@
-"""A call that is taken as what it means fits its schema and is asked about as it runs; one that works stays itself."""
+"""A repaired call matches its schema and is approved as it runs; a valid call is never repaired."""
 
 import asyncio
 import tempfile
@@ -90,7 +90,7 @@ def works(call: ToolCall) -> bool:
 
 
 @given(CALLS)
-def test_what_is_taken_fits_its_schema_and_is_what_is_told(call: ToolCall) -> None:
+def test_repaired_call_matches_schema_and_is_reported(call: ToolCall) -> None:
     found = taken(call)
     if found is None:
         return
@@ -102,7 +102,7 @@ def test_what_is_taken_fits_its_schema_and_is_what_is_told(call: ToolCall) -> No
 
 
 @given(CALLS)
-def test_a_call_that_works_is_never_altered(call: ToolCall) -> None:
+def test_working_call_is_never_altered(call: ToolCall) -> None:
     if works(call):
         found = taken(call)
         assert found is not None
@@ -111,7 +111,7 @@ def test_a_call_that_works_is_never_altered(call: ToolCall) -> None:
 
 
 @given(CALLS)
-def test_a_call_that_only_reads_is_taken_as_nothing_that_does_more(call: ToolCall) -> None:
+def test_reading_call_is_never_repaired_into_a_writing_one(call: ToolCall) -> None:
     found = taken(call)
     if found is not None and call.name in REGISTRY.names and REGISTRY.get(call.name).risk == "read":
         assert RISKS.index(found.tool.risk_of(found.arguments)) <= RISKS.index("network")
@@ -146,7 +146,7 @@ CELL_CALLS = st.tuples(
 
 
 @given(CELL_CALLS)
-def test_what_runs_or_changes_was_on_the_card(tmp_path_factory: Any, drawn: tuple[str, dict[str, Any]]) -> None:
+def test_whatever_runs_was_on_the_card(tmp_path_factory: Any, drawn: tuple[str, dict[str, Any]]) -> None:
     """However it was called: nothing before the yes, and after it what the card said, under the tool that it named."""
     asyncio.run(_play(tmp_path_factory.mktemp("house"), Call(*drawn)))
 

@@ -1,4 +1,4 @@
-"""Wherever a fetch breaks off, and whatever lies there, what has the file's name in the end is the file."""
+"""However a download is interrupted, a file with the final name is the verified file."""
 
 import asyncio
 import tempfile
@@ -63,9 +63,7 @@ async def fetch(folder: Path, sources: list[Breaking]) -> str:
 
 @settings(max_examples=60, deadline=None)
 @given(beginning=BEGINNINGS, sources=st.lists(SOURCES, min_size=1, max_size=3, unique_by=lambda source: source.name))
-def test_only_the_file_gets_its_name_and_an_honest_source_always_brings_it(
-    beginning: bytes, sources: list[Breaking]
-) -> None:
+def test_only_verified_file_gets_its_name_and_honest_source_succeeds(beginning: bytes, sources: list[Breaking]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         part_of(folder, ROW).write_bytes(beginning)
@@ -80,7 +78,7 @@ def test_only_the_file_gets_its_name_and_an_honest_source_always_brings_it(
 
 @settings(max_examples=60, deadline=None)
 @given(at=OFFSETS, breaks=st.lists(st.integers(1, len(CONTENT)), max_size=3), piece=st.integers(1, 5000))
-def test_a_right_beginning_of_any_length_is_never_fetched_again(at: int, breaks: list[int], piece: int) -> None:
+def test_valid_beginning_is_never_downloaded_again(at: int, breaks: list[int], piece: int) -> None:
     class Counting(Breaking):
         given = 0
 

@@ -1,4 +1,4 @@
-"""Property 2, over stores, clocks and servers."""
+"""Session ids over stores, clocks and servers."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from onyx_jupyter.testing.fake_clock import FakeClock, counting_bytes
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0.0, 0.0001, 0.001, 60.0])), min_size=1, max_size=12))
-def test_sessions_made_by_any_servers_at_any_times_have_different_ids(tmp_path_factory, makings):
+def test_session_ids_are_unique_across_servers_and_times(tmp_path_factory, makings):
     """Property 2: For any set of created sessions, all session IDs SHALL be unique (no two sessions share the same
     ID)."""
     folder, clock = tmp_path_factory.mktemp("sessions"), FakeClock()
@@ -31,7 +31,7 @@ def test_sessions_made_by_any_servers_at_any_times_have_different_ids(tmp_path_f
 
 
 @given(st.lists(st.sampled_from([0.0, 0.0004, 0.001, 1.0]), min_size=1, max_size=300), st.booleans())
-def test_ids_of_one_source_differ_and_sort_by_the_order_of_their_making(pauses_s, same_randomness):
+def test_ids_of_one_source_are_unique_and_sorted_by_creation(pauses_s, same_randomness):
     """Property 2: … all session IDs SHALL be unique; also where the source of randomness gives the same bytes."""
     clock = FakeClock()
     ids = IdSource(clock, (lambda size: b"\xff" * size) if same_randomness else counting_bytes())

@@ -43,7 +43,7 @@ def run(command: str, folder: Path, limit_bytes: int) -> ToolResult:
 
 
 @given(out=st.lists(TEXTS, max_size=4), err=st.lists(TEXTS, max_size=4), code=st.integers(0, 255))
-def test_both_streams_come_back_whole_and_in_order(out: list[str], err: list[str], code: int) -> None:
+def test_both_streams_are_complete_and_in_order(out: list[str], err: list[str], code: int) -> None:
     """Property 16: Shell command output capture."""
     lines = [f"printf '%s\\n' {shlex.quote(text)}" for text in out]
     lines += [f"printf '%s\\n' {shlex.quote(text)} >&2" for text in err]
@@ -59,7 +59,7 @@ def test_both_streams_come_back_whole_and_in_order(out: list[str], err: list[str
 
 
 @given(chunks=st.lists(st.binary(max_size=40)), limit=st.integers(0, 100))
-def test_a_cut_stream_is_its_own_head_and_tail_within_the_limit(chunks: list[bytes], limit: int) -> None:
+def test_truncated_stream_is_its_head_and_tail_within_limit(chunks: list[bytes], limit: int) -> None:
     """Property 16: Shell command output capture."""
     whole = b"".join(chunks)
     buffer = OutputBuffer(limit)

@@ -1,4 +1,4 @@
-"""Property: what a parameters cell says is what a form offers, what is checked, and what the kernel gets."""
+"""A parameters cell, its form, the validation and the kernel agree."""
 
 import json
 import math
@@ -101,7 +101,7 @@ def in_kernel(source: str, parameters: Parameters, values: dict[str, Any]) -> di
 @given(NAMES, TYPED, TEXTS)
 @example("rows", Typed("str", 'a"\\\n\r\0é\u2028', "'''"), "what it is")
 @example("copy", Typed("list[Path] | None", [Path("a")], [Path("b")]), "json")
-def test_a_default_is_offered_checked_and_put_in_as_it_stands_in_the_cell(name: str, made: Typed, comment: str) -> None:
+def test_default_is_offered_validated_and_inserted_as_written(name: str, made: Typed, comment: str) -> None:
     assume(name not in KEYWORDS)
     comment = "".join(filter(str.isprintable, comment)).strip("# ")
     source = f"{name}: {made.annotation} = {written(made.default)}  # {comment}"
@@ -132,7 +132,7 @@ WRONG: dict[str, Any] = {
 
 
 @given(NAMES, NAMES, st.sampled_from(sorted(WRONG)), st.booleans())
-def test_what_does_not_fit_is_refused_by_its_name(name: str, other: str, annotation: str, unknown: bool) -> None:
+def test_invalid_value_is_rejected_by_name(name: str, other: str, annotation: str, unknown: bool) -> None:
     assume(name != other and not {name, other} & KEYWORDS)
     read = skill(f"{name}: {annotation}")
     wrong = {name: WRONG[annotation]} | ({other: 1} if unknown else {})
@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_refused_by_its_name(name: str, other: str, annotat
 @example("x: list[" * 200)
 @example("x = " + "-" * 3000 + "1")
 @example("x: int = 1 if True else\n")
-def test_no_text_does_more_than_parse_or_be_refused(source: str) -> None:
+def test_any_text_is_parsed_or_rejected(source: str) -> None:
     try:
         parameters = parse_parameters(source)
     except ParametersProblem:
@@ -157,14 +157,14 @@ def test_no_text_does_more_than_parse_or_be_refused(source: str) -> None:
 
 
 @given(st.lists(st.text(max_size=60), max_size=3), st.text(max_size=20))
-def test_what_is_proposed_can_always_be_saved(sources: list[str], stem: str) -> None:
+def test_proposal_can_always_be_saved(sources: list[str], stem: str) -> None:
     proposal = propose([SourceCell("code", source) for source in sources], stem)
     parse_parameters(proposal.parameters)
     assert 1 <= len(proposal.name) <= 64
 
 
 @given(NAMES, st.one_of(st.integers(), st.text(max_size=20), st.booleans(), st.floats(allow_nan=False)))
-def test_a_value_of_a_notebook_is_proposed_with_that_value(name: str, value: Any) -> None:
+def test_notebook_value_is_proposed_unchanged(name: str, value: Any) -> None:
     assume(name not in KEYWORDS and not (isinstance(value, float) and math.isinf(value)))
     proposal = propose([SourceCell("code", f"{name} = {value!r}\nuse({name})")], "x")
     (item,) = parse_parameters(proposal.parameters).items
@@ -183,7 +183,7 @@ def test_a_value_of_a_notebook_is_proposed_with_that_value(name: str, value: Any
         ).map(lambda data: json.dumps(data).encode()),
     )
 )
-def test_no_file_keeps_the_others_from_being_listed(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_no_file_prevents_listing_of_others(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     folder = tmp_path_factory.mktemp("skills")
     (folder / "odd.ipynb").write_bytes(content)
     (folder / "words").mkdir()

@@ -1,4 +1,4 @@
-"""What a model thinks and what it answers, over any stream and any cut of it into pieces."""
+"""Separating thoughts from the answer, over any stream and chunking."""
 
 import itertools
 
@@ -27,7 +27,7 @@ def told(text, cuts, *, silent=False, is_whole=True):
 
 
 @given(st.booleans(), st.booleans(), WORDS, WORDS, ENDS, CUTS)
-def test_thoughts_and_answer_are_the_same_however_the_pieces_are_cut(is_opened, silent, inside, answer, end, cuts):
+def test_thoughts_and_answer_do_not_depend_on_chunking(is_opened, silent, inside, answer, end, cuts):
     thought = f"{MARK}{inside}{MARK}"
     text = f"{'<think>' if is_opened else ''}{thought}</think>{end}{answer}"
     if all(tag not in f"{inside}{MARK}" for tag in TAGS):
@@ -36,13 +36,13 @@ def test_thoughts_and_answer_are_the_same_however_the_pieces_are_cut(is_opened, 
 
 
 @given(st.text(alphabet="<>/think `\n", max_size=60) | WORDS, CUTS, st.booleans())
-def test_an_answer_without_a_tag_comes_through_as_it_is(text, cuts, silent):
+def test_answer_without_tag_is_unchanged(text, cuts, silent):
     if not any(tag in text for tag in TAGS):
         assert told(text, cuts, silent=silent) == ("", text)
 
 
 @given(st.lists(PIECES | st.sampled_from([*TAGS, "`", "```\n", "\n```\n"]), max_size=14).map("".join), CUTS, st.data())
-def test_any_stream_at_all_is_told_in_the_same_way_however_it_is_cut(text, cuts, data):
+def test_any_stream_is_parsed_independently_of_chunking(text, cuts, data):
     silent, is_whole = data.draw(st.booleans()), data.draw(st.booleans())
     whole = told(text, (), silent=silent, is_whole=is_whole)
     assert told(text, cuts, silent=silent, is_whole=is_whole) == whole

@@ -43,7 +43,7 @@ def refused(call: ToolCall) -> ToolError | None:
 
 
 @given(tool=st.sampled_from(sorted(SCHEMAS)), arguments=ARGUMENTS)
-def test_a_call_is_taken_exactly_when_its_schema_takes_it(tool: str, arguments: dict[str, Any]) -> None:
+def test_call_is_accepted_iff_its_schema_accepts_it(tool: str, arguments: dict[str, Any]) -> None:
     """Property 15: Tool parameter validation."""
     taken = refused(ToolCall("1", tool, arguments)) is None
     assert taken == accepts(tool, arguments)
@@ -66,7 +66,7 @@ def sample(part: dict[str, Any]) -> Any:
 
 
 @given(tool=st.sampled_from(sorted(SCHEMAS)), data=st.data())
-def test_right_arguments_are_taken_and_one_wrong_one_is_named(tool: str, data: st.DataObject) -> None:
+def test_valid_arguments_are_accepted_and_an_invalid_one_is_named(tool: str, data: st.DataObject) -> None:
     """Property 15: Tool parameter validation."""
     schema = SCHEMAS[tool]["properties"]
     arguments = {name: sample(part) for name, part in schema.items()}
@@ -84,7 +84,9 @@ def test_right_arguments_are_taken_and_one_wrong_one_is_named(tool: str, data: s
     arguments=ARGUMENTS,
     malformed=st.none() | st.text(max_size=50),
 )
-def test_every_refusal_tells_tool_type_and_message(tool: str, arguments: dict[str, Any], malformed: str | None) -> None:
+def test_every_rejection_names_tool_type_and_message(
+    tool: str, arguments: dict[str, Any], malformed: str | None
+) -> None:
     """Property 17: Tool error structure."""
     refusal = refused(ToolCall("1", tool, arguments, malformed))
     if refusal is None:

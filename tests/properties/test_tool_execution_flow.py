@@ -1,4 +1,4 @@
-"""Property 21, over any calls and any answers of a person to them."""
+"""Tool execution over any calls and any answers to their approvals."""
 
 import asyncio
 
@@ -16,7 +16,7 @@ ANY_REPETITION = "{ runtime: { loopDetection: { enabled: false } } }"
 
 
 @given(st.lists(st.lists(CALLS, min_size=1, max_size=3), min_size=1, max_size=3))
-def test_every_call_is_executed_if_allowed_and_its_result_returned_to_the_agent(tmp_path_factory, turns):
+def test_every_allowed_call_runs_and_its_result_reaches_agent(tmp_path_factory, turns):
     """Property 21: For any tool call requested by the agent, the Tool_System SHALL execute it and the result SHALL be
     returned to the agent."""
     replies = [[Call(tool, {"word": word}) for tool, word, _ in turn] for turn in turns]

@@ -1,4 +1,4 @@
-"""Property 3, over everything an entry can hold."""
+"""Transcripts round-trip everything an entry can contain."""
 
 import asyncio
 
@@ -34,7 +34,7 @@ APPENDS = st.fixed_dictionaries(
 
 
 @given(st.lists(APPENDS, max_size=6))
-def test_loading_a_session_gives_back_exactly_what_was_appended(tmp_path_factory, appends):
+def test_loaded_session_equals_what_was_appended(tmp_path_factory, appends):
     """Property 3: For any sequence of transcript entries appended to a session, loading that session SHALL reconstruct
     the exact same sequence of entries (content, role, timestamps, tool calls preserved)."""
     folder, clock = tmp_path_factory.mktemp("sessions"), FakeClock()
@@ -76,6 +76,6 @@ def test_loading_a_session_gives_back_exactly_what_was_appended(tmp_path_factory
         optional={"meta": OBJECTS.filter(bool), "tool_call_id": st.text(), "later": JSON, "colour": JSON, "x-9": JSON},
     )
 )
-def test_a_line_of_a_later_version_is_given_back_with_every_field(line):
+def test_line_of_later_version_keeps_every_field(line):
     """Property 3: … the exact same sequence of entries; fields that this version does not know included."""
     assert to_json(from_json(line)) == line

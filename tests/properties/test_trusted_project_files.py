@@ -1,4 +1,4 @@
-"""Whatever happens to a project's instructions, they guide Onyx only where a person trusts this very content."""
+"""Project instructions guide Onyx only while their exact content is trusted."""
 
 import asyncio
 import hashlib
@@ -32,7 +32,7 @@ def desk(folder: Path) -> ProjectFiles:
 
 @settings(max_examples=60, deadline=None)
 @given(steps=STEPS)
-def test_only_the_content_that_was_trusted_last_is_ever_used(tmp_path_factory, steps):
+def test_only_last_trusted_content_is_used(tmp_path_factory, steps):
     folder = tmp_path_factory.mktemp("home")
     file = folder / "root" / "AGENTS.md"
     file.parent.mkdir()

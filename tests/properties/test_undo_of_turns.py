@@ -1,4 +1,4 @@
-"""An undone turn leaves a notebook as if the turn had never been, and never a person's own text anywhere else."""
+"""Undoing a turn restores the notebook exactly and never touches a person's own text."""
 
 import asyncio
 import json
@@ -101,7 +101,7 @@ def texts(scene: Scene) -> list[tuple[str, str]]:
 
 
 @given(cells=st.integers(1, 6), steps=STEPS)
-def test_undo_and_put_back_are_exact(cells: int, steps: list[tuple[str, int, int]]) -> None:
+def test_undo_and_its_revert_are_exact(cells: int, steps: list[tuple[str, int, int]]) -> None:
     """Review and undo: whatever one turn did, and back again."""
 
     async def play(scene: Scene) -> None:
@@ -121,7 +121,7 @@ def test_undo_and_put_back_are_exact(cells: int, steps: list[tuple[str, int, int
 
 
 @given(cells=st.integers(1, 6), turns=TURNS, order=st.randoms(use_true_random=False), one_by_one=st.booleans())
-def test_marks_of_turns_that_are_rejected_leave_what_was_before_them(
+def test_rejecting_marks_restores_previous_state(
     cells: int, turns: list[list[tuple[str, int, int]]], order: Random, one_by_one: bool
 ) -> None:
     """Review and undo: all at once, or in whatever order a person rejects them, texts and places come back."""
@@ -140,7 +140,7 @@ def test_marks_of_turns_that_are_rejected_leave_what_was_before_them(
 
 
 @given(cells=st.integers(2, 6), turns=TURNS, order=st.randoms(use_true_random=False))
-def test_turns_that_changed_different_cells_are_undone_in_whatever_order(
+def test_turns_on_different_cells_can_be_undone_in_any_order(
     cells: int, turns: list[list[tuple[str, int, int]]], order: Random
 ) -> None:
     """Review and undo: an older turn before a newer one, too."""
@@ -161,7 +161,7 @@ def test_turns_that_changed_different_cells_are_undone_in_whatever_order(
 
 
 @given(cells=st.integers(1, 6), steps=STEPS, hands=HANDS, one_by_one=st.booleans())
-def test_what_a_person_wrote_since_is_never_lost(
+def test_later_user_edits_are_never_lost(
     cells: int, steps: list[tuple[str, int, int]], hands: list[tuple[str, int]], one_by_one: bool
 ) -> None:
     """Review and undo: by the turn, or mark by mark."""

@@ -35,7 +35,7 @@ def embed():
 @example(["x" * 1_000_000])
 @example([" \n" * 500_000])
 @example(["知" * 1_000_000])
-def test_any_text_has_a_vector_of_length_one(embed, texts):
+def test_any_text_has_a_unit_vector(embed, texts):
     vectors = embed(texts)
     assert vectors.shape == (len(texts), 384)
     assert vectors.dtype == np.float32
@@ -43,13 +43,13 @@ def test_any_text_has_a_vector_of_length_one(embed, texts):
 
 
 @given(ANY_TEXT)
-def test_the_same_text_has_the_same_vector_in_any_company(embed, text):
+def test_vector_does_not_depend_on_batch(embed, text):
     alone = embed([text])[0]
     assert np.allclose(embed(["before", text, "behind"])[1], alone, atol=1e-5)
 
 
 @given(st.lists(st.lists(FLOATS, max_size=5), max_size=4), st.integers(0, 5), st.integers(1, 5))
-def test_whatever_a_server_sends_becomes_vectors_of_length_one_or_an_error(rows, count, dimension):
+def test_any_server_answer_yields_unit_vectors_or_an_error(rows, count, dimension):
     usable = (
         len(rows) == count
         and all(len(row) == dimension and all(map(math.isfinite, row)) for row in rows)

@@ -1,4 +1,4 @@
-"""What is found by vectors held in memory is what LanceDB finds on disk, whatever was written, and by whom."""
+"""In-memory vector search matches LanceDB on disk, whatever was written by whichever process."""
 
 import asyncio
 import tempfile
@@ -85,7 +85,7 @@ async def nearest(index: LanceTextIndex, query: str, count: int, only: SearchFil
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(CHANGES, max_size=3), query=TEXTS.filter(bool), count=st.integers(1, 12), only=FILTERS)
-def test_the_same_is_found_in_memory_and_on_disk(
+def test_memory_and_disk_find_the_same(
     shelf: Shelf,
     changes: list[tuple[bool, bool, list[Source], list[tuple[str, str]], bool]],
     query: str,

@@ -1,4 +1,4 @@
-"""What the tests of models share."""
+"""Fixtures for the tests of models."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Anthropic's Messages API without a library: what is sent, what is read, what it costs."""
+"""Anthropic's Messages API without a library: requests, responses, costs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def turns(*messages: Message) -> list[tuple[str, list[str]]]:
     return [(turn["role"], [block["type"] for block in turn["content"]]) for turn in made]
 
 
-async def test_the_provider_library_is_not_loaded_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_provider_library_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise AssertionError("The library was loaded.")
 
@@ -57,13 +57,13 @@ async def test_the_provider_library_is_not_loaded_for_it(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(("asked", "sent"), [(None, 32_000), (7, 7)])
-async def test_every_request_says_how_long_the_answer_may_be(asked: int | None, sent: int) -> None:
+async def test_every_request_sets_max_tokens(asked: int | None, sent: int) -> None:
     _, received = await ask(ModelRequest("", [Message("user", "Hi")], max_tokens=asked))
     assert received.body["max_tokens"] == sent
     assert [output_limit({"max_output_tokens": most}) for most in (4_096, 64_000, None)] == [4_096, 32_000, 32_000]
 
 
-async def test_calls_and_usage_come_whole() -> None:
+async def test_calls_and_usage_are_complete() -> None:
     reply = [Say("I read. "), Call("read", {"path": "a.txt"}, chunk_chars=3), Call("read", {}), Tokens(1200, 7, 1000)]
     answer, _ = await ask(ModelRequest("", [Message("user", "Hi")], [READ]), reply)
     assert [(call.name, call.arguments) for call in answer.done.tool_calls] == [
@@ -75,14 +75,14 @@ async def test_calls_and_usage_come_whole() -> None:
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.cost_usd) == (1200, 7, 1000, None)
 
 
-async def test_what_it_costs_is_known_from_the_table_alone() -> None:
+async def test_cost_comes_from_price_table() -> None:
     answer, _ = await ask(
         ModelRequest("", [Message("user", "Hi")]), ["Hi.", Tokens(1200, 10, 1000)], "claude-sonnet-4-5"
     )
     assert answer.done.usage.cost_usd == pytest.approx(200 * 3e-6 + 1000 * 3e-7 + 10 * 15e-6)
 
 
-def test_results_and_what_follows_them_are_one_turn_of_the_user() -> None:
+def test_results_and_following_text_are_one_user_turn() -> None:
     calls = (ToolCall("a", "read", {}), ToolCall("b", "read", {}))
     results = [Message("tool", "1", tool_call_id="a"), Message("tool", "", tool_call_id="b")]
     assert turns(Message("user", "Go"), Message("assistant", "", calls), *results, Message("user", "And now?")) == [
@@ -92,12 +92,12 @@ def test_results_and_what_follows_them_are_one_turn_of_the_user() -> None:
     ]
 
 
-def test_empty_texts_are_left_out_and_neighbours_of_one_role_joined() -> None:
+def test_empty_texts_are_dropped_and_adjacent_roles_merged() -> None:
     said = [Message("user", "Hi"), Message("assistant", " \n"), Message("user", "Are you there?")]
     assert turns(*said) == [("user", ["text", "text"])]
 
 
-def test_a_call_of_another_provider_keeps_its_result_whatever_its_id_is() -> None:
+def test_foreign_call_id_is_mapped_with_its_result() -> None:
     call = ToolCall("call:1|é", "read", {"path": "a"}, malformed='{"path": ')
     messages = [
         Message("user", "Go"),
@@ -108,7 +108,7 @@ def test_a_call_of_another_provider_keeps_its_result_whatever_its_id_is() -> Non
     assert reply["content"][1]["id"] == result["content"][0]["tool_use_id"] == "call_1__"
 
 
-def test_a_price_counts_what_was_cached_apart_and_is_unknown_where_it_is_not_listed() -> None:
+def test_cached_tokens_are_priced_separately_and_unlisted_models_have_no_price() -> None:
     assert PRICE.cost_usd(10, 2, cached=100, cache_written=5) == 10 + 20 + 10 + 5
     assert Price({"input_cost_per_token": 1.0}).cost_usd(10, 2) is None
     assert price_of(read_price_table(), "anthropic/claude-nobody").cost_usd(10, 2) is None
@@ -151,7 +151,7 @@ WHOLE = stream_of(
 
 
 @pytest.mark.parametrize("cut", [1, 7, 64, len(WHOLE)])
-async def test_a_stream_is_read_the_same_wherever_it_is_cut(cut: int) -> None:
+async def test_stream_is_parsed_independently_of_chunking(cut: int) -> None:
     got = await chunks(*(WHOLE[start : start + cut] for start in range(0, len(WHOLE), cut)))
     assert "".join(chunk.thought for chunk in got) == "Süß?"
     assert "".join(chunk.text for chunk in got) == "Grüße"
@@ -160,7 +160,7 @@ async def test_a_stream_is_read_the_same_wherever_it_is_cut(cut: int) -> None:
     assert (reason, usage.input_tokens, usage.output_tokens, usage.cost_usd) == ("pause_turn", 3, 4, 43)
 
 
-async def test_a_server_that_does_not_stream_is_understood() -> None:
+async def test_non_streaming_server_is_supported() -> None:
     content = [
         {"type": "text", "text": "Hi."},
         {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a"}},

@@ -1,4 +1,4 @@
-"""The marks of prompt caches as they leave LiteLLM, and the cached tokens that come back."""
+"""Prompt cache markers in requests through LiteLLM, and cached tokens in responses."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -59,7 +59,7 @@ def marks(node: Any) -> list[Any]:
     return own + [mark for value in node.values() for mark in marks(value)]
 
 
-async def test_claude_is_told_to_keep_tools_prompt_and_the_newest_messages() -> None:
+async def test_claude_caches_tools_prompt_and_latest_messages() -> None:
     _, body = await ask("anthropic/claude-scripted", ModelRequest("You are Onyx.", HISTORY, TOOLS))
     assert [tool.get("cache_control") for tool in body["tools"]] == [None, MARK]
     assert body["system"] == [{"type": "text", "text": "You are Onyx.", "cache_control": MARK}]
@@ -69,7 +69,7 @@ async def test_claude_is_told_to_keep_tools_prompt_and_the_newest_messages() -> 
     assert marks(body) == [MARK] * 4
 
 
-async def test_openrouter_passes_the_marks_of_claude_on() -> None:
+async def test_openrouter_passes_claude_cache_markers() -> None:
     _, body = await ask("openrouter/anthropic/claude-scripted", ModelRequest("You are Onyx.", HISTORY, TOOLS))
     system, *_, last = body["messages"]
     assert system["content"] == [{"type": "text", "text": "You are Onyx.", "cache_control": MARK}]
@@ -78,17 +78,17 @@ async def test_openrouter_passes_the_marks_of_claude_on() -> None:
 
 
 @pytest.mark.parametrize("model_id", ["openai/gpt-none", "openrouter/openai/gpt-none", "mine/claude-scripted"])
-async def test_others_get_no_marks(model_id: str) -> None:
+async def test_other_providers_get_no_cache_markers(model_id: str) -> None:
     _, body = await ask(model_id, ModelRequest("You are Onyx.", HISTORY, TOOLS))
     assert marks(body) == []
 
 
-async def test_a_side_request_without_tools_leaves_the_cache_alone() -> None:
+async def test_side_request_without_tools_leaves_cache_alone() -> None:
     _, body = await ask("anthropic/claude-scripted", ModelRequest("Give a title.", HISTORY[:1]))
     assert marks(body) == []
 
 
-async def test_cached_tokens_are_part_of_the_usage() -> None:
+async def test_cached_tokens_are_part_of_usage() -> None:
     request = ModelRequest("You are Onyx.", HISTORY, TOOLS)
     answer, _ = await ask("anthropic/claude-scripted", request, ["Hello.", Tokens(1200, 7, 1000)])
     usage = answer.done.usage
@@ -104,7 +104,7 @@ async def test_cached_tokens_are_part_of_the_usage() -> None:
         ([OVERLOADED_IN_THE_STREAM], "unavailable"),
     ],
 )
-async def test_its_errors_have_the_same_codes_as_those_of_others(reply: Any, code: str) -> None:
+async def test_errors_have_the_same_codes_as_other_providers(reply: Any, code: str) -> None:
     answer, _ = await ask("anthropic/claude-scripted", ModelRequest("", HISTORY[:1]), reply)
     assert answer.error is not None
     assert answer.error.code == code
@@ -122,11 +122,11 @@ async def test_its_errors_have_the_same_codes_as_those_of_others(reply: Any, cod
         ("openai/claude-x", False),
     ],
 )
-def test_only_providers_that_pass_them_on_take_marks(name: str, takes: bool) -> None:
+def test_only_supporting_providers_get_markers(name: str, takes: bool) -> None:
     assert supports_cache_marks(name) is takes
 
 
-def test_marks_change_neither_their_input_nor_an_empty_request() -> None:
+def test_markers_do_not_modify_input_or_empty_requests() -> None:
     messages = [{"role": "user", "content": "a"}, {"role": "user", "content": [{"type": "text", "text": "b"}]}]
     marked = marked_messages(messages)
     assert marks(messages) == []
@@ -135,6 +135,6 @@ def test_marks_change_neither_their_input_nor_an_empty_request() -> None:
     assert (marked_messages([]), marked_tools([])) == ([], [])
 
 
-def test_an_empty_text_is_never_marked() -> None:
+def test_empty_text_is_never_marked() -> None:
     messages = [{"role": "user", "content": "a"}, {"role": "user", "content": ""}]
     assert [marks(message) for message in marked_messages(messages)] == [[MARK], []]

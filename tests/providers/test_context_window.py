@@ -1,4 +1,4 @@
-"""How much a model can read: as configured, else as the provider library's table has it, else by a careful guess."""
+"""The context window: configured, else from the provider library's table, else a careful guess."""
 
 import pytest
 
@@ -27,11 +27,11 @@ def window(model_id: str, **provider: object) -> int:
         ("ollama/made-at-home", OWN_SERVER_TOKENS),
     ],
 )
-def test_the_librarys_table_knows_a_model_with_or_without_its_provider(model_id, tokens, monkeypatch):
+def test_library_table_knows_models_with_and_without_provider(model_id, tokens, monkeypatch):
     monkeypatch.delenv("ONYX_FORBID_PROVIDERS", raising=False)
     assert window(model_id) == tokens
 
 
-def test_what_is_configured_wins_and_a_server_of_ones_own_is_taken_for_small():
+def test_configured_window_wins_and_custom_server_defaults_to_small():
     assert window("openai/gpt-4o", baseUrl="http://localhost:1/v1", contextWindow=9000) == 9000
     assert window("lab/qwen", baseUrl="http://localhost:1/v1") == OWN_SERVER_TOKENS

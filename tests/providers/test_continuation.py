@@ -1,4 +1,4 @@
-"""Whether a server goes on from the beginning of an answer: tried once of each, over a true HTTP connection."""
+"""Whether a server can continue a started answer: probed once each, over a real HTTP connection."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.model import CellModel
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 from onyx_jupyter.messages import Message, ToolCall, ToolDefinition
 from onyx_jupyter.protocols import Guidance, ModelRequest
 from onyx_jupyter.providers.continuation import Continuation
@@ -37,7 +37,7 @@ def whole(request: Received) -> str:
     return HELLO if "hello world" in request.last_user_text else CELL
 
 
-def gone_on_with(request: Received) -> str:
+def continued_text(request: Received) -> str:
     """As a server with the same model writes it that goes on: up to the stop, where one is wished."""
     text = begun(request) or ""
     assert whole(request).startswith(text)
@@ -46,7 +46,7 @@ def gone_on_with(request: Received) -> str:
 
 def like_llama_cpp(request: Received) -> Reply:
     """Fields that it does not know do not matter to it."""
-    return gone_on_with(request) if begun(request) is not None else f"{whole(request)}\n```\nThat prints it."
+    return continued_text(request) if begun(request) is not None else f"{whole(request)}\n```\nThat prints it."
 
 
 def like_vllm(request: Received) -> Reply:
@@ -54,7 +54,7 @@ def like_vllm(request: Received) -> Reply:
         return f"Sure! Here is the cell:\n{whole(request)}\n```"
     if request.body.get("add_generation_prompt", True):
         return [HttpError(400, "Cannot set both `continue_final_message` and `add_generation_prompt` to True.")]
-    return gone_on_with(request)
+    return continued_text(request)
 
 
 def like_a_strict_vllm(request: Received) -> Reply:
@@ -71,7 +71,7 @@ def refusing(request: Received) -> Reply:
     return f"Sure! Here is the cell:\n{whole(request)}\n```"
 
 
-def starting_anew(request: Received) -> Reply:
+def like_a_restarting_server(request: Received) -> Reply:
     return f"Sure! Here is the cell:\n{whole(request)}\n```"
 
 
@@ -82,7 +82,7 @@ KINDS: Mapping[Server, tuple[int, set[str], bool]] = {
     like_vllm: (2, FLAGS, True),
     like_a_strict_vllm: (2, FLAGS, True),
     refusing: (2, set(), False),
-    starting_anew: (2, set(), False),
+    like_a_restarting_server: (2, set(), False),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
@@ -96,7 +96,7 @@ def trials(server: ScriptedServer) -> list[Received]:
 
 
 @every_kind
-async def test_a_server_is_tried_once_and_asked_in_its_own_way_from_then_on(kind: Server) -> None:
+async def test_server_is_probed_once_and_then_used_accordingly(kind: Server) -> None:
     tried, fields, goes_on = KINDS[kind]
     with ScriptedServer(kind) as server:
         models = models_at(server)
@@ -113,7 +113,7 @@ async def test_a_server_is_tried_once_and_asked_in_its_own_way_from_then_on(kind
         assert request.body.get("stop") == (["\n```"] if goes_on else None)
 
 
-async def test_what_was_found_out_outlasts_the_settings_and_counts_for_that_model_alone() -> None:
+async def test_probe_result_outlives_settings_and_is_per_model() -> None:
     continuing = Continuation()
     with ScriptedServer(like_vllm) as server:
         for model in ("coder", "coder", "other"):
@@ -123,7 +123,7 @@ async def test_what_was_found_out_outlasts_the_settings_and_counts_for_that_mode
     assert [request.body["model"] for request in trials(server)] == ["coder", "coder", "other", "other"]
 
 
-async def test_of_many_who_ask_at_once_one_tries() -> None:
+async def test_concurrent_requests_probe_once() -> None:
     with ScriptedServer(like_vllm) as server:
         models = models_at(server)
         answers = await asyncio.gather(*(collect(models.open("own/coder").stream(REQUEST)) for _ in range(5)))
@@ -132,7 +132,7 @@ async def test_of_many_who_ask_at_once_one_tries() -> None:
     assert {answer.text for answer in answers} == {"print(df['fee'].mean())"}
 
 
-async def test_what_begins_nothing_is_sent_as_ever() -> None:
+async def test_request_without_started_answer_is_unchanged() -> None:
     with ScriptedServer(refusing) as server:
         models = models_at(server)
         for guidance in (None, Guidance(), Guidance(grammar="root ::= [^`]+", seed=1)):
@@ -145,7 +145,7 @@ async def test_what_begins_nothing_is_sent_as_ever() -> None:
 @pytest.mark.parametrize(
     "fault", [[HttpError(429, "Slow down.")], [HttpError(503, "Loading.")], [Cut()]], ids=["busy", "loading", "cut"]
 )
-async def test_a_server_that_could_not_be_asked_is_asked_again_the_next_time(fault: Reply) -> None:
+async def test_unreachable_server_is_probed_again_next_time(fault: Reply) -> None:
     faults = [fault]
 
     def reply(request: Received) -> Reply:
@@ -160,7 +160,7 @@ async def test_a_server_that_could_not_be_asked_is_asked_again_the_next_time(fau
     assert len(trials(server)) == 2
 
 
-async def test_another_server_at_the_same_address_is_tried_after_it_refused() -> None:
+async def test_another_server_at_same_address_is_probed_after_rejection() -> None:
     kinds = [like_llama_cpp]
     with ScriptedServer(lambda request: kinds[-1](request)) as server:
         models = models_at(server)
@@ -171,7 +171,7 @@ async def test_another_server_at_the_same_address_is_tried_after_it_refused() ->
         await models.close()
 
 
-async def test_leaving_while_it_is_tried_ends_the_trial_and_the_next_one_tries_again() -> None:
+async def test_cancelled_probe_is_repeated_by_next_request() -> None:
     hang = Hang()
     replies: list[Reply] = [[hang]]
     with ScriptedServer(lambda request: replies.pop() if replies else like_llama_cpp(request)) as server:
@@ -210,17 +210,17 @@ async def cell_from(kind: Server, language: str = "python") -> tuple[ToolCall | 
 
 
 @every_kind
-async def test_cell_mode_gets_the_same_cell_from_each_of_them(kind: Server) -> None:
+async def test_cell_mode_gets_same_cell_from_each_server(kind: Server) -> None:
     call, asked = await cell_from(kind)
     assert call is not None
     assert call.arguments["source"] == f"{READ}\nprint(df['fee'].mean())"
     assert len(asked) == 1
 
 
-async def test_words_without_a_block_are_asked_once_more_for_the_cell() -> None:
+async def test_text_without_block_is_asked_once_more_for_cell() -> None:
     def reply(request: Received) -> Reply:
         written = request.last_user_text.startswith("Write the cell")
-        return starting_anew(request) if written else "You take the mean of the fees."
+        return like_a_restarting_server(request) if written else "You take the mean of the fees."
 
     call, (first, again) = await cell_from(reply)
     assert call is not None
@@ -234,7 +234,7 @@ async def test_words_without_a_block_are_asked_once_more_for_the_cell() -> None:
 
 @pytest.mark.parametrize("words", ["62.76", "Done", "You take the mean of the fees."])
 @pytest.mark.parametrize("language", ["python", "r"])
-async def test_words_are_no_cell_however_often_they_come(words: str, language: str) -> None:
+async def test_repeated_text_is_never_a_cell(words: str, language: str) -> None:
     call, asked = await cell_from(lambda request: words, language)
     assert call is None
     assert [request.last_user_text.startswith("Write the cell") for request in asked] == [False, True, False, False]

@@ -1,4 +1,4 @@
-"""Which embedder is used when some are away, fail and come back, with time that stands still."""
+"""Choosing an embedder while some are away, fail and return, with a fake clock."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ class Bench:
         return await self.choice.embed(texts, purpose, identity=EmbedderIdentity(by, by, 32))
 
 
-async def test_the_best_that_is_there_is_used_and_the_others_are_not_asked() -> None:
+async def test_best_available_embedder_is_used_and_others_are_not_called() -> None:
     bench = Bench()
     assert await bench.current() == "ollama"
     assert (bench.api.opened, bench.local.opened) == (0, 0)
     assert bench.choice.problem is None
 
 
-async def test_one_that_is_away_is_passed_over_and_missed_only_where_somebody_set_it_up() -> None:
+async def test_unavailable_embedder_is_skipped_and_reported_only_if_configured() -> None:
     bench = Bench()
     bench.ollama.away = "Ollama is not there."
     assert await bench.current() == "api"
@@ -123,7 +123,7 @@ async def test_one_that_is_away_is_passed_over_and_missed_only_where_somebody_se
     assert bench.choice.problem == "The key is not valid. local is used instead."
 
 
-async def test_without_any_embedder_words_alone_are_left_and_that_is_said() -> None:
+async def test_without_embedder_word_search_remains_and_is_reported() -> None:
     bench = Bench()
     for source in (bench.ollama, bench.api, bench.local):
         source.away = f"{source.title} is away."
@@ -132,7 +132,7 @@ async def test_without_any_embedder_words_alone_are_left_and_that_is_said() -> N
     assert await EmbedderChoice([], clock=bench.clock, redact=str).current() is None
 
 
-async def test_a_call_that_nobody_waits_for_any_more_does_not_undo_the_look() -> None:
+async def test_abandoned_call_does_not_undo_the_check() -> None:
     bench = Bench()
     asked = asyncio.create_task(bench.choice.current())
     await asyncio.sleep(0)
@@ -141,7 +141,7 @@ async def test_a_call_that_nobody_waits_for_any_more_does_not_undo_the_look() ->
     assert bench.ollama.opened == 1
 
 
-async def test_a_failure_of_a_moment_changes_nobodys_vectors() -> None:
+async def test_momentary_failure_changes_no_vectors() -> None:
     bench = Bench()
     await bench.current()
     bench.ollama.fail(EmbeddingError("Ollama broke off."))
@@ -159,7 +159,7 @@ async def test_a_failure_of_a_moment_changes_nobodys_vectors() -> None:
     assert bench.choice.problem is None
 
 
-async def test_one_that_hangs_is_left_alone_although_nobody_waits_for_it_to_the_end() -> None:
+async def test_hanging_embedder_is_abandoned_even_if_nobody_waits() -> None:
     bench = Bench()
     await bench.current()
     gives_up = asyncio.Event()
@@ -183,7 +183,7 @@ async def test_one_that_hangs_is_left_alone_although_nobody_waits_for_it_to_the_
     assert await bench.current() == "api"
 
 
-async def test_closing_ends_what_hangs() -> None:
+async def test_close_ends_hanging_calls() -> None:
     bench = Bench()
     await bench.current()
     hangs = asyncio.Event()
@@ -201,7 +201,7 @@ async def test_closing_ends_what_hangs() -> None:
     assert not [task for task in asyncio.all_tasks() if "embedding" in task.get_name()]
 
 
-async def test_one_that_was_not_there_yet_at_the_start_gets_its_index_back_at_once() -> None:
+async def test_embedder_late_at_start_gets_its_index_back_immediately() -> None:
     bench = Bench()
     bench.ollama.fail(EmbeddingError("not started yet"))
     assert await bench.current() == "api"
@@ -213,7 +213,7 @@ async def test_one_that_was_not_there_yet_at_the_start_gets_its_index_back_at_on
     assert (await bench.embed("a")).shape == (1, 32)
 
 
-async def test_one_that_comes_long_after_the_start_has_to_stay_first() -> None:
+async def test_embedder_appearing_long_after_start_must_stay_available_first() -> None:
     bench = Bench()
     bench.ollama.fail(EmbeddingError("not started yet"))
     assert await bench.current() == "api"
@@ -225,7 +225,7 @@ async def test_one_that_comes_long_after_the_start_has_to_stay_first() -> None:
     assert await bench.current() == "ollama"
 
 
-async def test_one_that_flickers_for_a_day_never_changes_whose_vectors_are_made() -> None:
+async def test_flickering_embedder_never_changes_the_active_one() -> None:
     bench = Bench()
     used = {await bench.current()}
     for minute in range(24 * 60):
@@ -239,7 +239,7 @@ async def test_one_that_flickers_for_a_day_never_changes_whose_vectors_are_made(
     assert used == {"ollama"}
 
 
-async def test_one_that_comes_and_goes_every_hour_is_waited_for_longer_each_time() -> None:
+async def test_hourly_flapping_lengthens_the_waiting_time() -> None:
     bench = Bench()
     used = [await bench.current()]
     for minute in range(24 * 60):
@@ -256,7 +256,7 @@ async def test_one_that_comes_and_goes_every_hour_is_waited_for_longer_each_time
     assert set(used) == {"ollama", "api"}
 
 
-async def test_one_that_stays_away_is_replaced_by_the_next() -> None:
+async def test_permanently_unavailable_embedder_is_replaced() -> None:
     bench = Bench()
     await bench.current()
     bench.ollama.fail(EmbeddingError("away"))
@@ -269,7 +269,7 @@ async def test_one_that_stays_away_is_replaced_by_the_next() -> None:
     assert (await bench.embed("a", by="api")).shape == (1, 32)
 
 
-async def test_a_better_one_is_used_after_it_was_well_for_a_while() -> None:
+async def test_better_embedder_is_used_after_being_stable() -> None:
     bench = Bench()
     bench.ollama.fail(EmbeddingError("not started yet"))
     assert await bench.current() == "api"
@@ -282,7 +282,7 @@ async def test_a_better_one_is_used_after_it_was_well_for_a_while() -> None:
     assert await bench.current() == "ollama"
 
 
-async def test_vectors_of_one_that_is_no_longer_the_best_are_still_made_for_its_index() -> None:
+async def test_former_best_embedder_still_serves_its_index() -> None:
     bench = Bench()
     await bench.current()
     assert (await bench.embed("a", by="local")).shape == (1, 32)
@@ -293,7 +293,7 @@ async def test_vectors_of_one_that_is_no_longer_the_best_are_still_made_for_its_
         await bench.embed("a")
 
 
-async def test_a_wait_that_a_provider_asks_for_is_kept() -> None:
+async def test_requested_wait_is_respected() -> None:
     bench = Bench()
     await bench.current()
     bench.ollama.fail(EmbeddingError("busy", retry_after_s=300))
@@ -307,7 +307,7 @@ async def test_a_wait_that_a_provider_asks_for_is_kept() -> None:
     assert len(await bench.embed("a")) == 1
 
 
-async def test_one_that_is_away_for_long_is_asked_less_and_less() -> None:
+async def test_long_unavailable_embedder_is_checked_ever_less() -> None:
     bench = Bench()
     bench.ollama.away = "away"
     for _ in range(24 * 60):
@@ -316,7 +316,7 @@ async def test_one_that_is_away_for_long_is_asked_less_and_less() -> None:
     assert bench.ollama.opened < 24 * 3600 / LONGEST_WAIT_S + 10
 
 
-async def test_a_fault_of_ours_is_an_embedding_error_too(caplog: pytest.LogCaptureFixture) -> None:
+async def test_internal_error_is_an_embedding_error(caplog: pytest.LogCaptureFixture) -> None:
     bench = Bench()
     await bench.current()
     bench.ollama.fail(ZeroDivisionError("a bug"))
@@ -325,7 +325,7 @@ async def test_a_fault_of_ours_is_an_embedding_error_too(caplog: pytest.LogCaptu
     assert "ZeroDivisionError: a bug" in caplog.text
 
 
-async def test_vectors_of_the_wrong_size_are_refused() -> None:
+async def test_vectors_of_wrong_size_are_rejected() -> None:
     bench = Bench()
     await bench.current()
     bench.ollama.embedder.embed = lambda texts, purpose: FakeEmbedder(dimension=31).embed(texts, purpose)  # type: ignore[method-assign]
@@ -333,7 +333,7 @@ async def test_vectors_of_the_wrong_size_are_refused() -> None:
         await bench.embed("a")
 
 
-async def test_a_passage_is_embedded_once_and_then_known() -> None:
+async def test_passage_is_embedded_once_and_then_cached() -> None:
     bench = Bench()
     await bench.current()
     first = await bench.embed("a", "b", "a", purpose="passage")
@@ -345,7 +345,7 @@ async def test_a_passage_is_embedded_once_and_then_known() -> None:
     assert bench.local.embedder.calls == [("a",)], "vectors of another embedder were taken"
 
 
-async def test_what_is_known_needs_no_embedder() -> None:
+async def test_cached_passage_needs_no_embedder() -> None:
     bench = Bench()
     await bench.current()
     known = await bench.embed("a", purpose="passage")
@@ -355,7 +355,7 @@ async def test_what_is_known_needs_no_embedder() -> None:
         await bench.embed("a", "new", purpose="passage")
 
 
-async def test_queries_are_kept_in_memory_alone() -> None:
+async def test_queries_are_cached_in_memory_only() -> None:
     bench = Bench()
     await bench.current()
     await bench.embed("a")
@@ -364,7 +364,7 @@ async def test_queries_are_kept_in_memory_alone() -> None:
     assert bench.cache.vectors == {}
 
 
-async def test_many_passages_are_kept_as_they_are_made() -> None:
+async def test_many_passages_are_stored_as_they_are_embedded() -> None:
     bench = Bench()
     await bench.current()
     texts = [f"text {number}" for number in range(150)]
@@ -381,7 +381,7 @@ async def test_many_passages_are_kept_as_they_are_made() -> None:
     assert len(bench.cache.vectors) == 128
 
 
-async def test_a_damaged_vector_in_the_cache_is_made_again() -> None:
+async def test_damaged_cached_vector_is_recomputed() -> None:
     bench = Bench()
     await bench.current()
     good = await bench.embed("a", "b", "c", purpose="passage")
@@ -394,7 +394,7 @@ async def test_a_damaged_vector_in_the_cache_is_made_again() -> None:
     assert np.array_equal(await bench.embed("a", "b", "c", purpose="passage"), good)
 
 
-async def test_secrets_are_taken_out_of_what_leaves_the_process_and_of_nothing_else() -> None:
+async def test_secrets_are_redacted_only_from_text_leaving_the_process() -> None:
     bench = Bench(redact=lambda text: text.replace("hunter2", "[redacted:password]"))
     await bench.current()
     for by in ("ollama", "api", "local"):
@@ -403,7 +403,7 @@ async def test_secrets_are_taken_out_of_what_leaves_the_process_and_of_nothing_e
     assert bench.local.embedder.calls == [("my password is hunter2",)]
 
 
-async def test_closing_closes_all_of_them_and_leaves_no_task() -> None:
+async def test_close_closes_all_and_leaves_no_task() -> None:
     bench = Bench()
     bench.ollama.away = "away"
     await bench.current()
@@ -414,7 +414,7 @@ async def test_closing_closes_all_of_them_and_leaves_no_task() -> None:
     assert not [task for task in asyncio.all_tasks() if "embedders" in task.get_name()]
 
 
-async def test_no_texts_are_no_vectors() -> None:
+async def test_no_texts_yield_no_vectors() -> None:
     bench = Bench()
     await bench.current()
     assert (await bench.embed()).shape == (0, 32)
@@ -428,7 +428,7 @@ def pull_another(source: FakeSource) -> EmbedderIdentity:
     return identity
 
 
-async def test_another_model_of_the_same_name_is_noticed_before_vectors_are_mixed_for_long() -> None:
+async def test_replaced_model_of_same_name_is_noticed_soon() -> None:
     bench = Bench()
     await bench.current()
     another = pull_another(bench.ollama)
@@ -444,7 +444,7 @@ async def test_another_model_of_the_same_name_is_noticed_before_vectors_are_mixe
     assert bench.choice.problem is None
 
 
-async def test_the_same_model_is_asked_for_now_and_then_and_never_called_for_it() -> None:
+async def test_model_identity_is_checked_occasionally_without_embedding() -> None:
     bench = Bench()
     for _ in range(4):
         await bench.current()
@@ -458,7 +458,7 @@ async def test_the_same_model_is_asked_for_now_and_then_and_never_called_for_it(
     assert (await bench.embed("a")).shape == (1, 32)
 
 
-async def test_nobody_waits_while_a_model_is_asked_for() -> None:
+async def test_identity_check_blocks_nobody() -> None:
     bench = Bench()
     await bench.current()
     bench.ollama.hangs = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Which embedders the configuration allows, in which order, and to whom a text may go."""
+"""Which embedders the configuration allows, in which order, and where texts may be sent."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def test_without_configuration_no_text_leaves_the_machine() -> None:
     assert providers_of(ollama={"baseUrl": "http://gpu.example:11434"}) == ["local"]
 
 
-def test_a_model_that_is_named_may_be_sent_texts() -> None:
+def test_configured_model_may_receive_texts() -> None:
     assert providers_of({"embeddingModel": API}) == ["ollama", "openai", "local"]
     far = {"baseUrl": "http://gpu.example:11434"}
     assert providers_of({"embeddingModel": "ollama/bge-m3"}, ollama=far) == ["ollama", "local"]
     assert providers_of({"embedder": "ollama"}, ollama=far) == ["ollama"]
 
 
-def test_another_model_that_answers_is_nothing_to_the_embedders() -> None:
+def test_other_running_models_are_ignored() -> None:
     agents = {"defaults": {"model": "openai/gpt-5.2"}}
     assert embedding_settings(Config.model_validate({"agents": agents}), Ceiling()) == embedding_settings(
         Config(), Ceiling()
@@ -55,7 +55,7 @@ def test_another_model_that_answers_is_nothing_to_the_embedders() -> None:
         ({"embedder": "none", "embeddingModel": API}, []),
     ],
 )
-def test_one_that_is_named_stands_alone(memory: dict[str, Any], expected: list[str]) -> None:
+def test_configured_embedder_is_the_only_candidate(memory: dict[str, Any], expected: list[str]) -> None:
     assert providers_of(memory) == expected
 
 
@@ -69,12 +69,12 @@ def test_one_that_is_named_stands_alone(memory: dict[str, Any], expected: list[s
         ({"ONYX_MEMORY__EMBEDDINGMODEL": "text-embedding-3-small"}, "memory.embeddingModel"),
     ],
 )
-def test_a_configuration_without_sense_is_refused(tmp_path: Any, variables: dict[str, str], words: str) -> None:
+def test_contradictory_configuration_is_rejected(tmp_path: Any, variables: dict[str, str], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         load_config(tmp_path / "onyx.json", variables)
 
 
-async def test_the_whole_way_from_configuration_to_a_server_of_ones_own_without_its_secrets() -> None:
+async def test_configured_custom_server_gets_texts_without_secrets() -> None:
     with EmbeddingServer() as server:
         config = Config.model_validate(
             {
@@ -94,7 +94,7 @@ async def test_the_whole_way_from_configuration_to_a_server_of_ones_own_without_
         await embeddings.close()
 
 
-async def test_a_model_of_the_same_name_on_another_server_is_another_embedder() -> None:
+async def test_same_model_name_on_another_server_is_another_embedder() -> None:
     async def identity_at(base_url: str, provider: str = "lab") -> EmbedderIdentity | None:
         memory = {"embedder": "api", "embeddingModel": f"{provider}/embedder"}
         config = Config.model_validate({"memory": memory, "providers": {provider: {"baseUrl": base_url}}})
@@ -116,12 +116,12 @@ async def test_a_model_of_the_same_name_on_another_server_is_another_embedder() 
 
 
 @pytest.mark.parametrize("model", ["text-embedding-3-small", "text-embedding@004", "lab/bge-m3", "a@latest"])
-def test_a_name_that_has_no_mark_is_told_as_it_is(model: str) -> None:
+def test_name_without_prefix_is_reported_unchanged(model: str) -> None:
     assert unmarked(model) == model
     assert unmarked(marked(model, tag_of("http://gpu.example/v1"))) == model
 
 
-async def test_a_running_ollama_is_preferred_and_its_end_leaves_words_for_the_moment() -> None:
+async def test_running_ollama_is_preferred_and_its_end_leaves_word_search() -> None:
     server = EmbeddingServer()
     server.start()
     config = Config.model_validate({"providers": {"ollama": {"baseUrl": server.ollama_url}}})
@@ -137,7 +137,7 @@ async def test_a_running_ollama_is_preferred_and_its_end_leaves_words_for_the_mo
     await embeddings.close()
 
 
-async def test_without_ollama_the_embedded_one_is_used_and_nothing_is_missed() -> None:
+async def test_without_ollama_embedded_embedder_is_used_and_nothing_reported() -> None:
     with EmbeddingServer() as server:
         gone = server.ollama_url
     config = Config.model_validate({"providers": {"ollama": {"baseUrl": gone}}})
@@ -148,7 +148,7 @@ async def test_without_ollama_the_embedded_one_is_used_and_nothing_is_missed() -
     await embeddings.close()
 
 
-async def test_a_provider_that_nobody_knows_is_told_and_words_are_left() -> None:
+async def test_unknown_provider_is_reported_and_word_search_remains() -> None:
     config = Config.model_validate({"memory": {"embedder": "api", "embeddingModel": "nowhere/model"}})
     embeddings = open_embeddings(embedding_settings(config, Ceiling()), clock=SystemClock(), redact=str)
     assert await embeddings.current() is None
@@ -156,7 +156,7 @@ async def test_a_provider_that_nobody_knows_is_told_and_words_are_left() -> None
     await embeddings.close()
 
 
-async def test_the_switch_that_forbids_providers_holds_for_embedders_too() -> None:
+async def test_offline_switch_applies_to_embedders() -> None:
     memory = {"embedder": "api", "embeddingModel": "lab/embedder"}
     providers = {"lab": {"baseUrl": "http://gpu.example/v1"}}
     settings = embedding_settings(Config.model_validate({"memory": memory, "providers": providers}), Ceiling())

@@ -79,20 +79,20 @@ async def test_each_failure_says_what_failed_and_what_to_do(reply: Reply, code: 
     assert KEY not in f"{answer.error} {answer.error.hint}"
 
 
-async def test_the_time_that_a_provider_asks_for_is_passed_on() -> None:
+async def test_requested_wait_is_passed_on() -> None:
     error = (await ask([HttpError(429, "Slow down.", headers={"retry-after": "7"})])).error
     assert error is not None
     assert error.retry_after_s == 7
     assert "7 seconds" in (error.hint or "")
 
 
-async def test_silence_ends_with_a_timeout() -> None:
+async def test_no_response_times_out() -> None:
     error = (await ask([Hang()], timeout_s=0.2)).error
     assert error is not None
     assert error.code == "timeout"
 
 
-async def test_a_server_that_is_not_there_is_named() -> None:
+async def test_missing_server_is_named() -> None:
     settings = ModelsSettings({"mine": ProviderSettings(base_url="http://127.0.0.1:9/v1")})
     answer = await collect(ProviderModels(settings).open("mine/model").stream(REQUEST))
     assert answer.error is not None
@@ -101,7 +101,7 @@ async def test_a_server_that_is_not_there_is_named() -> None:
     assert "providers.mine.baseUrl" in (answer.error.hint or "")
 
 
-def test_a_wish_to_wait_until_a_date_in_the_past_is_no_wait() -> None:
+def test_retry_date_in_the_past_is_no_wait() -> None:
     class Limited(Exception):
         status_code = 429
         headers: ClassVar = {"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}
@@ -109,7 +109,7 @@ def test_a_wish_to_wait_until_a_date_in_the_past_is_no_wait() -> None:
     assert model_error(Limited(), Provider("P", "p", "m")).retry_after_s == 0
 
 
-def test_an_exception_that_nobody_foresaw_is_a_model_error_without_the_key() -> None:
+def test_unexpected_exception_is_a_model_error_without_key() -> None:
     error = model_error(RuntimeError(f"weird {KEY}"), Provider("P", "p", "m", secrets=(KEY,)))
     assert isinstance(error, ModelError)
     assert "weird" in str(error)
@@ -125,7 +125,7 @@ def test_an_exception_that_nobody_foresaw_is_a_model_error_without_the_key() -> 
         "https://host/path?key=AIzaSyA1234567890abcdef",
     ],
 )
-def test_what_looks_like_a_key_is_taken_out(text: str) -> None:
+def test_key_like_text_is_redacted(text: str) -> None:
     cleaned = scrub(text)
     assert "[key]" in cleaned
     assert not any(part in cleaned for part in ("abcdef123456", "cdef", "eyJ", "AIza"))
@@ -139,13 +139,13 @@ def test_what_looks_like_a_key_is_taken_out(text: str) -> None:
         ({"retry-after": "soon"}, None),
     ],
 )
-async def test_the_wait_that_a_server_with_trouble_asks_for_is_known(headers: dict[str, str], wait_s: float) -> None:
+async def test_retry_after_of_server_error_is_read(headers: dict[str, str], wait_s: float) -> None:
     error = (await ask([HttpError(503, "Busy.", headers=headers)])).error
     assert error is not None
     assert (error.code, error.retry_after_s, error.permanent) == ("unavailable", wait_s, False)
 
 
-async def test_a_request_that_was_not_accepted_would_not_be_the_next_time() -> None:
+async def test_rejected_request_is_not_retryable() -> None:
     error = (await ask([HttpError(400, "temperature must be 1")])).error
     assert error is not None
     assert (error.code, error.permanent) == ("bad_response", True)

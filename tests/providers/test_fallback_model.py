@@ -1,4 +1,4 @@
-"""A second model behind the first, for one run."""
+"""A fallback model behind the first one, for one run."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ def notes(answer):
     return [event for event in answer.events if isinstance(event, ModelNote)]
 
 
-async def test_a_model_that_answers_is_the_only_one_asked():
+async def test_successful_model_is_the_only_one_called():
     _, second, model = pair(["Hello."], [])
     answer = await collect(model.stream(QUESTION))
     assert (answer.text, model.id, notes(answer), second.requests) == ("Hello.", "a/first", [], [])
@@ -41,7 +41,7 @@ async def test_a_model_that_answers_is_the_only_one_asked():
 @pytest.mark.parametrize(
     "code", ["authentication", "rate_limit", "not_found", "timeout", "unavailable", "bad_response"]
 )
-async def test_where_the_first_cannot_the_second_answers_and_says_why(code):
+async def test_second_model_answers_if_first_fails_and_says_why(code):
     first, second, model = pair([[Fail(code, "It could not.")]], ["Hello.", "Still I."])
     answer = await collect(model.stream(QUESTION))
     (note,) = notes(answer)
@@ -56,14 +56,14 @@ async def test_where_the_first_cannot_the_second_answers_and_says_why(code):
 
 
 @pytest.mark.parametrize("code", ["refused", "overflow"])
-async def test_a_refusal_and_a_conversation_too_long_stay_with_the_first(code):
+async def test_refusal_and_overflow_stay_with_first_model(code):
     _, second, model = pair([[Fail(code)]], ["never"])
     answer = await collect(model.stream(QUESTION))
     assert answer.error is not None
     assert (answer.error.code, second.requests, model.id) == (code, [], "a/first")
 
 
-async def test_once_text_was_shown_no_other_model_goes_on_with_it():
+async def test_after_visible_text_no_other_model_continues():
     _, second, model = pair([["Half", Fail("unavailable")]], ["never"])
     answer = await collect(model.stream(QUESTION))
     assert answer.text == "Half"
@@ -71,7 +71,7 @@ async def test_once_text_was_shown_no_other_model_goes_on_with_it():
     assert second.requests == []
 
 
-async def test_where_both_fail_the_error_names_both_and_no_note_claims_an_answer():
+async def test_if_both_fail_error_names_both_without_note():
     _, _, model = pair([[Fail("rate_limit", "Too often.", "Wait.")]], [[Fail("authentication", "No key.")]])
     answer = await collect(model.stream(QUESTION))
     assert answer.error is not None
@@ -80,7 +80,7 @@ async def test_where_both_fail_the_error_names_both_and_no_note_claims_an_answer
     assert "No key." in str(answer.error)
 
 
-async def test_a_second_that_cannot_be_opened_is_an_error_like_any_other():
+async def test_unopenable_fallback_is_a_regular_error():
     first = ScriptedModel([[Fail("timeout", "Late.")]], model_id="a/first")
 
     class Closed(ScriptedModel):
@@ -96,7 +96,7 @@ async def test_a_second_that_cannot_be_opened_is_an_error_like_any_other():
     assert "There is no such model." in str(answer.error)
 
 
-async def test_a_small_second_model_gets_its_short_prompt_and_its_few_tools():
+async def test_small_fallback_gets_short_prompt_and_few_tools():
     _, second, model = pair([[Fail("unavailable")]], [[Call("peek")]], light=True)
     assert not model.light
     answer = await collect(model.stream(QUESTION))
@@ -106,7 +106,7 @@ async def test_a_small_second_model_gets_its_short_prompt_and_its_few_tools():
     assert len(notes(answer)) == 1
 
 
-async def test_a_tiny_second_model_gets_its_own_after_a_small_one():
+async def test_tiny_fallback_gets_its_own_prompt_after_small_one():
     first = ScriptedModel([[Fail("unavailable")]], model_id="local/first", light=True)
     second = ScriptedModel(["Hello."], model_id="local/second", light=True, tiny=True)
 
@@ -117,7 +117,7 @@ async def test_a_tiny_second_model_gets_its_own_after_a_small_one():
     assert second.requests[0].system == "the tiny prompt"
 
 
-async def test_a_conversation_too_long_for_the_second_is_for_the_caller_to_shorten_and_the_note_still_comes():
+async def test_overflow_of_fallback_is_left_to_caller_and_note_still_appears():
     _, _, model = pair([[Fail("unavailable")]], [[Fail("overflow")], "Hello."])
     answer = await collect(model.stream(QUESTION))
     assert answer.error is not None
@@ -127,14 +127,14 @@ async def test_a_conversation_too_long_for_the_second_is_for_the_caller_to_short
     assert (answer.text, len(notes(answer))) == ("Hello.", 1)
 
 
-async def test_a_side_request_keeps_its_own_prompt():
+async def test_side_request_keeps_its_own_prompt():
     _, second, model = pair([[Fail("unavailable")]], ["A title."], light=True)
     await collect(model.stream(ModelRequest("Give a title.", QUESTION.messages)))
     assert second.requests[0].system == "Give a title."
 
 
 @pytest.mark.parametrize("thought", [[Think("I add.")], ["I add.", NotSaid()]], ids=["apart", "taken back"])
-async def test_a_first_that_only_thought_has_said_nothing_and_the_note_comes_before_the_second_s_thoughts(thought):
+async def test_first_model_with_thoughts_only_falls_back_with_note_before_thoughts(thought):
     _, _, model = pair([[*thought, Fail("unavailable")]], [[Think("I count."), "It is 4."]])
     answer = await collect(model.stream(QUESTION))
     assert answer.text == "It is 4."

@@ -31,7 +31,7 @@ def reply(text: str, *, ascii_only: bool) -> str:
 
 
 @given(st.data(), TEXT, st.booleans())
-def test_a_reply_reads_the_same_wherever_the_pieces_end(data: st.DataObject, text: str, ascii_only: bool) -> None:
+def test_reply_is_parsed_independently_of_chunking(data: st.DataObject, text: str, ascii_only: bool) -> None:
     pieces = data.draw(cut(st.just(reply(text, ascii_only=ascii_only))))
     texts, calls = read(pieces)
     assert "".join(texts) == text
@@ -39,7 +39,7 @@ def test_a_reply_reads_the_same_wherever_the_pieces_end(data: st.DataObject, tex
 
 
 @given(st.data(), st.dictionaries(TEXT, st.one_of(TEXT, st.integers(), st.none(), st.lists(TEXT))))
-def test_a_call_reads_the_same_wherever_the_pieces_end(data: st.DataObject, arguments: dict[str, Any]) -> None:
+def test_call_is_parsed_independently_of_chunking(data: st.DataObject, arguments: dict[str, Any]) -> None:
     pieces = data.draw(cut(st.just(action_text("exec", arguments))))
     texts, (call,) = read(pieces)
     assert "".join(texts) == ""
@@ -48,13 +48,13 @@ def test_a_call_reads_the_same_wherever_the_pieces_end(data: st.DataObject, argu
 
 
 @given(cut(st.text()))
-def test_no_answer_whatever_breaks_the_reader(pieces: list[str]) -> None:
+def test_any_answer_is_parsed(pieces: list[str]) -> None:
     texts, calls = read(pieces)
     assert all(isinstance(text, str) for text in texts)
     assert all(call.name for call in calls)
 
 
-def test_a_replys_text_comes_out_while_it_is_being_written() -> None:
+def test_reply_text_streams() -> None:
     stream = JsonActionStream()
     assert stream.feed('{"name": "reply", "argu') == ""
     assert stream.feed('ments": {"text": "Good mor') == "Good mor"
@@ -63,7 +63,7 @@ def test_a_replys_text_comes_out_while_it_is_being_written() -> None:
     assert stream.finish() == ("", ())
 
 
-def test_what_a_json_parser_would_refuse_in_a_text_is_read_all_the_same() -> None:
+def test_invalid_json_escapes_in_text_are_accepted() -> None:
     texts, calls = read(['{"name": "reply", "arguments": {"text": "a\nb\\', "q\\ud83d, \\u12", 'xy, \\udc00"}}'])
     assert ("".join(texts), calls) == (
         "a\nbq\N{REPLACEMENT CHARACTER}, \N{REPLACEMENT CHARACTER}, \N{REPLACEMENT CHARACTER}",
@@ -71,29 +71,29 @@ def test_what_a_json_parser_would_refuse_in_a_text_is_read_all_the_same() -> Non
     )
 
 
-def test_a_model_that_just_talks_is_taken_at_its_word() -> None:
+def test_plain_text_is_taken_as_reply() -> None:
     assert read(["Hello", " there"]) == (["Hello", " there", ""], ())
 
 
-def test_a_fenced_action_is_read_without_its_fence() -> None:
+def test_fenced_action_is_parsed_without_fence() -> None:
     texts, calls = read(["```js", "on\n", reply("Hi", ascii_only=True), "\n```"])
     assert ("".join(texts), calls) == ("Hi", ())
 
 
-def test_arguments_before_the_name_are_fine_too() -> None:
+def test_arguments_before_name_are_accepted() -> None:
     texts, calls = read(['{"arguments": {"text": "Hi"}, "name": "reply"}'])
     assert ("".join(texts), calls) == ("Hi", ())
 
 
-def test_a_call_that_breaks_off_is_malformed_and_keeps_its_text() -> None:
+def test_truncated_call_is_malformed_and_keeps_text() -> None:
     _, (call,) = read(['{"name": "exec", "arguments": {"command": "ls'])
     assert (call.name, call.arguments, call.malformed) == ("exec", {}, '{"command": "ls')
 
 
-def test_a_reply_that_breaks_off_keeps_what_came() -> None:
+def test_truncated_reply_keeps_received_text() -> None:
     texts, calls = read(['{"name": "reply", "arguments": {"text": "Half a'])
     assert ("".join(texts), calls) == ("Half a", ())
 
 
-def test_an_object_that_is_no_action_is_shown_as_it_is() -> None:
+def test_object_that_is_no_action_is_shown_unchanged() -> None:
     assert read(['{"answer": 42}']) == (["", '{"answer": 42}'], ())

@@ -23,7 +23,7 @@ EXEC = ToolDefinition("exec", "Run it.\nMore about it.", {"type": "object", "pro
 INSERT = ToolDefinition("notebook_insert_cell", "Insert.", Arguments.model_json_schema())
 
 
-def test_a_schema_has_its_references_resolved_and_its_notes_left_out() -> None:
+def test_schema_references_are_resolved_and_annotations_dropped() -> None:
     plain = plain_schema(Arguments.model_json_schema())
     assert plain == {
         "type": "object",
@@ -37,16 +37,16 @@ def test_a_schema_has_its_references_resolved_and_its_notes_left_out() -> None:
     }
 
 
-def test_a_schema_that_contains_itself_comes_to_an_end() -> None:
+def test_recursive_schema_terminates() -> None:
     assert "$ref" not in str(plain_schema(Endless.model_json_schema()))
 
 
-def test_one_action_is_a_reply_or_one_of_the_tools() -> None:
+def test_action_is_a_reply_or_one_of_the_tools() -> None:
     names = [action["properties"]["name"]["const"] for action in action_schema([EXEC])["anyOf"]]
     assert names == ["reply", "exec"]
 
 
-def test_the_history_is_written_in_the_form_that_the_answer_must_have() -> None:
+def test_history_is_written_in_the_answer_format() -> None:
     history = [
         Message("user", "list files"),
         Message("assistant", "", (ToolCall("c1", "exec", {"command": "ls"}),)),

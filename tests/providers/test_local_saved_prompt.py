@@ -1,4 +1,4 @@
-"""The file in which a model's process leaves what it has read: taken up once, by the very same model, or removed."""
+"""The saved prompt of a model process: restored once, by the same model, or deleted."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def test_what_was_kept_is_taken_up_once_and_by_its_owner_alone(place: Place) -> None:
+def test_saved_prompt_is_restored_once_by_its_owner(place: Place) -> None:
     place.keep()
     assert {(place.folder / name).stat().st_mode & 0o777 for name in place.names} == {0o600}
     assert place.folder.stat().st_mode & 0o777 == 0o700
@@ -60,7 +60,7 @@ def test_what_was_kept_is_taken_up_once_and_by_its_owner_alone(place: Place) -> 
     assert place.names == []
 
 
-def test_a_file_that_breaks_off_or_was_changed_is_removed_unread(place: Place) -> None:
+def test_truncated_or_modified_file_is_deleted_unread(place: Place) -> None:
     place.keep()
     (state,) = place.folder.glob("*.state")
     state.write_bytes(b"what was")
@@ -69,7 +69,7 @@ def test_a_file_that_breaks_off_or_was_changed_is_removed_unread(place: Place) -
 
 
 @pytest.mark.parametrize("about", ["", "[]", "{}", '{"schemaVersion": 2}', "\udcff"])
-def test_a_file_of_which_nothing_is_known_is_removed_unread(place: Place, about: str) -> None:
+def test_unknown_file_is_deleted_unread(place: Place, about: str) -> None:
     place.keep()
     (path,) = place.folder.glob("*.json")
     path.write_bytes(about.encode(errors="surrogateescape"))
@@ -77,7 +77,7 @@ def test_a_file_of_which_nothing_is_known_is_removed_unread(place: Place, about:
     assert place.names == []
 
 
-def test_another_model_or_context_takes_nothing_up(place: Place) -> None:
+def test_other_model_or_context_restores_nothing(place: Place) -> None:
     place.keep()
     place.weights = replace(place.weights, context_tokens=2048)
     assert place.saved.take() is None
@@ -86,7 +86,7 @@ def test_another_model_or_context_takes_nothing_up(place: Place) -> None:
     assert place.saved.take() is None
 
 
-def test_after_a_day_it_is_gone_whoever_looks(place: Place) -> None:
+def test_saved_prompt_expires_after_a_day(place: Place) -> None:
     place.keep()
     place.clock.advance(DAY_S + 1)
     assert place.saved.take() is None
@@ -98,7 +98,7 @@ def test_after_a_day_it_is_gone_whoever_looks(place: Place) -> None:
     assert place.names == left
 
 
-def test_what_a_killed_process_left_goes_with_time(place: Place) -> None:
+def test_leftovers_of_killed_process_expire(place: Place) -> None:
     assert place.saved.is_ready
     for name in ("0123-7.part", "0123-7.taken", "0123.state"):
         path = place.folder / name
@@ -108,9 +108,7 @@ def test_what_a_killed_process_left_goes_with_time(place: Place) -> None:
     assert place.names == []
 
 
-def test_what_is_too_long_is_not_kept_and_of_all_together_the_oldest_goes(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_long_prompt_is_not_saved_and_oldest_are_evicted(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("onyx_jupyter.providers.local_saved_prompt._MAX_BYTES", 20)
     place.keep(b"x" * 21)
     assert place.names == []

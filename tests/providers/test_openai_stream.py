@@ -1,4 +1,4 @@
-"""OpenAI's stream as bytes come, in whatever pieces: together what came together, whole where nothing is streamed."""
+"""OpenAI's stream from arbitrary byte chunks, and servers that do not stream."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ async def read(pieces: Sequence[bytes], status: int = 200, headers: dict[str, st
     return found
 
 
-async def test_thoughts_in_parts_of_the_content_are_told_from_the_answer() -> None:
+async def test_thoughts_in_content_parts_are_separated_from_answer() -> None:
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "I add."}]}, {"type": "text", "text": "4"}]
     (chunk,) = await read([frame(choices=[{"delta": {"content": parts}, "finish_reason": "stop"}])])
     assert (chunk.text, chunk.thought) == ("4", "I add.")
 
 
-async def test_what_arrives_together_is_one_chunk() -> None:
+async def test_data_arriving_together_is_one_chunk() -> None:
     one, other = await read([words("a") + words("b") + words("c"), words("d", "stop")])
     assert (one.text, one.finish_reason) == ("abc", None)
     assert (other.text, other.finish_reason) == ("d", "stop")
 
 
 @given(text=st.text(max_size=40), cuts=st.lists(st.integers(0, 400), max_size=12))
-def test_wherever_the_bytes_are_cut_the_words_are_the_same(text: str, cuts: list[int]) -> None:
+def test_text_does_not_depend_on_byte_boundaries(text: str, cuts: list[int]) -> None:
     raw = b": a comment\n\n" + b"".join(words(char) for char in text) + words("", "stop") + b"data: [DONE]\n\n"
     places = [0, *sorted(min(cut, len(raw)) for cut in cuts), len(raw)]
     chunks = asyncio.run(read([raw[start:end] for start, end in pairwise(places)]))
@@ -70,7 +70,7 @@ def test_wherever_the_bytes_are_cut_the_words_are_the_same(text: str, cuts: list
     assert [chunk.finish_reason for chunk in chunks if chunk.finish_reason] == ["stop"]
 
 
-async def test_a_server_that_does_not_stream_is_understood_too() -> None:
+async def test_non_streaming_server_is_supported() -> None:
     message = {"content": "All at once.", "tool_calls": [{"id": "1", "function": {"name": "x", "arguments": "{}"}}]}
     answer = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}}
     (chunk,) = await read([json.dumps(answer).encode()], headers={"content-type": "application/json; charset=utf-8"})
@@ -80,7 +80,7 @@ async def test_a_server_that_does_not_stream_is_understood_too() -> None:
     assert chunk.usage.input_tokens == 3
 
 
-async def test_a_refusal_carries_status_words_and_headers() -> None:
+async def test_error_response_has_status_message_and_headers() -> None:
     body = json.dumps({"error": {"message": "Slow down.", "code": "rate"}}).encode()
     with pytest.raises(HttpFailure) as caught:
         await read([body], 429, {"retry-after": "7"})
@@ -89,13 +89,13 @@ async def test_a_refusal_carries_status_words_and_headers() -> None:
 
 
 @pytest.mark.parametrize("body", [b"<html>Not here</html>", b"", b'{"detail": "no"}', b'"no"', b'{"error": "no"}'])
-async def test_a_refusal_in_any_form_has_a_message(body: bytes) -> None:
+async def test_error_response_in_any_form_has_a_message(body: bytes) -> None:
     with pytest.raises(HttpFailure) as caught:
         await read([body], 500)
     assert str(caught.value)
 
 
-async def test_words_before_a_broken_line_count_and_the_break_is_said() -> None:
+async def test_text_before_broken_line_counts_and_break_is_reported() -> None:
     async def chunks() -> AsyncIterator[ChatChunk]:
         async def body() -> AsyncIterator[bytes]:
             yield words("half ") + b'data: {"choices": [{\n'
@@ -121,7 +121,7 @@ async def test_words_before_a_broken_line_count_and_the_break_is_said() -> None:
     assert caught.value.code == "bad_response"
 
 
-async def test_an_error_in_the_middle_of_a_stream_is_an_error() -> None:
+async def test_error_within_stream_is_an_error() -> None:
     with pytest.raises(HttpFailure, match="overloaded"):
         await read([words("a"), frame(error={"message": "overloaded", "code": 503})])
 
@@ -136,11 +136,22 @@ async def test_an_error_in_the_middle_of_a_stream_is_an_error() -> None:
         ({"reasoning": {"effort": "low"}}, ""),
     ],
 )
-async def test_thoughts_have_a_field_of_their_own_in_a_stream_and_in_a_whole_answer(
-    delta: dict[str, object], thought: str
-) -> None:
+async def test_reasoning_field_is_read_from_stream_and_whole_answer(delta: dict[str, object], thought: str) -> None:
     (chunk,) = await read([frame(choices=[{"delta": delta, "finish_reason": "stop"}])])
     assert chunk.thought == thought
     whole = json.dumps({"choices": [{"message": delta, "finish_reason": "stop"}]}).encode()
     (chunk,) = await read([whole], headers={"content-type": "application/json"})
     assert chunk.thought == thought
+
+
+async def test_the_thoughts_of_a_total_are_counted_as_output() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40}
+    (chunk,) = await read([frame(choices=[{"delta": {}, "finish_reason": "stop"}], usage=usage)])
+    assert chunk.usage is not None
+    assert (chunk.usage.input_tokens, chunk.usage.output_tokens) == (10, 30)
+
+
+async def test_googles_list_of_errors_has_its_words() -> None:
+    body = json.dumps([{"error": {"code": 400, "message": "Thought signature is not valid.", "status": "INVALID"}}])
+    with pytest.raises(HttpFailure, match="Thought signature is not valid"):
+        await read([body.encode()], 400)

@@ -1,4 +1,4 @@
-"""Pictures as they leave for the provider: to models that see, and to no others."""
+"""Images in provider requests: for vision models only."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -49,7 +49,7 @@ async def sent(model_id: str, request: ModelRequest, **settings: Any) -> list[di
 
 
 @pytest.mark.parametrize(("model_id", "settings"), [("mine/any", {"vision": True}), ("openai/gpt-4o", {})])
-async def test_a_model_that_sees_gets_them_with_the_question_and_behind_all_results(
+async def test_vision_model_gets_images_with_question_and_after_results(
     model_id: str, settings: dict[str, Any]
 ) -> None:
     question, reply, *results, pictures, answer, _ = await sent(model_id, REQUEST, **settings)
@@ -61,7 +61,7 @@ async def test_a_model_that_sees_gets_them_with_the_question_and_behind_all_resu
     assert answer["content"] == "A line."
 
 
-async def test_pictures_of_the_newest_results_come_last() -> None:
+async def test_images_of_latest_results_come_last() -> None:
     messages = await sent("mine/any", ModelRequest("", HISTORY), vision=True)
     assert [message["role"] for message in messages] == ["user", "assistant", "tool", "tool", "user"]
 
@@ -69,14 +69,14 @@ async def test_pictures_of_the_newest_results_come_last() -> None:
 @pytest.mark.parametrize(
     ("model_id", "settings"), [("mine/gpt-4o", {}), ("openai/gpt-3.5-turbo", {}), ("openai/gpt-4o", {"vision": False})]
 )
-async def test_a_model_that_does_not_see_is_told_that_there_is_one(model_id: str, settings: dict[str, Any]) -> None:
+async def test_text_only_model_is_told_about_image(model_id: str, settings: dict[str, Any]) -> None:
     question, _, first, second, *_ = await sent(model_id, REQUEST, **settings)
     assert question["content"] == "Look\n[A picture that you cannot see is shown to the user here.]"
     assert first["content"] == "one\n[2 pictures that you cannot see are shown to the user here.]"
     assert second["content"] == "two"
 
 
-async def test_claude_gets_them_in_its_own_form_and_a_mark_on_the_last() -> None:
+async def test_claude_gets_native_image_format_and_cache_marker_on_last() -> None:
     request = ModelRequest("", HISTORY, [ToolDefinition("plot", "Plots.")])
     *_, last = await sent("anthropic/claude-scripted", request)
     assert [part["type"] for part in last["content"]] == ["tool_result", "tool_result", "text", "image", "image"]
@@ -84,13 +84,13 @@ async def test_claude_gets_them_in_its_own_form_and_a_mark_on_the_last() -> None
     assert ["cache_control" in part for part in last["content"]] == [False, False, False, False, True]
 
 
-def test_a_model_that_acts_by_json_is_told_in_words() -> None:
+def test_json_action_model_is_told_in_text() -> None:
     said = "\n".join(message["content"] for message in json_action_call(ModelRequest("", HISTORY)).messages)
     assert "Result of plot:\none\n[2 pictures that you cannot see are shown to the user here.]" in said
     assert DOT not in said
 
 
-def test_the_table_says_who_sees_and_a_name_only_where_it_says_nothing() -> None:
+def test_vision_support_comes_from_table_then_name() -> None:
     table = {"gpt-4o": {"supports_vision": True}, "mistral/blind": {}, "anthropic/claude-blind": {}}
     seeing = ["openai/gpt-4o", "anthropic/claude-new", "bedrock/us.anthropic.claude-new", "gemini/gemini-new"]
     blind = ["mistral/blind", "anthropic/claude-blind", "openai/new", "ollama_chat/llama"]

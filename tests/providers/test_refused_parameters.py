@@ -1,4 +1,4 @@
-"""What a server refuses is left out: learned once, by model, and never something that a request needs."""
+"""Parameters a server rejects are omitted: learned once per model, never a required one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def asked(server: ScriptedServer, *models: str) -> list[str]:
     return [answer.error.code if answer.error else answer.text for answer in answers]
 
 
-async def test_a_refused_parameter_is_left_out_from_then_on() -> None:
+async def test_rejected_parameter_is_omitted_from_then_on() -> None:
     with ScriptedServer(refusing("stream_options", "temperature", status=422)) as server:
         assert await asked(server, "one", "one") == ["Hello.", "Hello."]
         bodies = [request.body for request in server.requests]
@@ -46,13 +46,13 @@ async def test_a_refused_parameter_is_left_out_from_then_on() -> None:
     assert all(body["max_tokens"] == 9 for body in bodies), "what was not refused stays"
 
 
-async def test_a_limit_goes_by_its_newer_name_where_the_older_is_refused() -> None:
+async def test_newer_limit_parameter_is_used_if_older_is_rejected() -> None:
     with ScriptedServer(refusing("max_tokens", words="'{}' is not supported, use 'max_completion_tokens'")) as server:
         assert await asked(server, "one") == ["Hello."]
         assert server.requests[-1].body["max_completion_tokens"] == 9
 
 
-async def test_one_models_refusal_says_nothing_about_another() -> None:
+async def test_rejection_by_one_model_does_not_affect_another() -> None:
     with ScriptedServer(refusing("temperature")) as server:
         assert await asked(server, "one", "other") == ["Hello.", "Hello."]
         assert ["temperature" in request.body for request in server.requests] == [True, False, True, False]
@@ -61,14 +61,14 @@ async def test_one_models_refusal_says_nothing_about_another() -> None:
 @pytest.mark.parametrize(
     ("name", "status", "code"), [("messages", 400, "bad_response"), ("temperature", 401, "authentication")]
 )
-async def test_any_other_refusal_is_an_error_after_one_request(name: str, status: int, code: str) -> None:
+async def test_other_rejections_are_errors_after_one_request(name: str, status: int, code: str) -> None:
     with ScriptedServer(refusing(name, status=status)) as server:
         assert await asked(server, "one") == [code]
         assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("model_id", ["mistral/mistral-large-latest", "lm_studio/gpt-4o", "openai/gpt-4o"])
-async def test_the_cost_is_the_tables_and_unknown_for_a_server_of_ones_own(model_id: str) -> None:
+async def test_cost_comes_from_table_and_is_unknown_for_custom_servers(model_id: str) -> None:
     name = model_id.partition("/")[0]
     with ScriptedServer(["Hello."]) as server:
         opened = ProviderModels(ModelsSettings({name: ProviderSettings(base_url=server.base_url, api_key="key")}))

@@ -2,11 +2,13 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from onyx_jupyter.errors import ModelError
+from onyx_jupyter.protocols import EFFORTS
 from onyx_jupyter.providers import local_weights
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOGIN_PROVIDERS, known_provider
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
@@ -15,6 +17,7 @@ from onyx_jupyter.providers.local_weights import find_weights
 from onyx_jupyter.providers.model_list import MODELS_PER_PROVIDER, newest_chat_models
 from onyx_jupyter.providers.openai_model import OpenAIModel
 from onyx_jupyter.providers.registry import ProviderModels
+from onyx_jupyter.providers.responses_model import ResponsesModel
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.testing.no_real_providers import no_real_providers
 from onyx_jupyter.testing.scripted_server import ScriptedServer
@@ -40,48 +43,61 @@ def failure(model_id: str, registry: ProviderModels | None = None) -> ModelError
     return caught.value
 
 
-def test_a_missing_key_names_the_variable_and_the_setting() -> None:
+def test_missing_key_names_variable_and_setting() -> None:
     error = failure("openai/gpt-5")
     assert error.code == "authentication"
     assert "OPENAI_API_KEY" in (error.hint or "")
     assert "providers.openai.apiKey" in (error.hint or "")
 
 
-def test_a_key_in_the_environment_or_in_the_settings_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_in_environment_or_settings_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     assert models(openai=ProviderSettings(api_key="secret-key")).open("openai/gpt-5").id == "openai/gpt-5"
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret-key")
     assert models().open("anthropic/claude").id == "anthropic/claude"
 
 
-def test_a_key_stands_in_no_repr() -> None:
+def test_key_is_in_no_repr() -> None:
     settings = ProviderSettings(api_key="secret-key")
     assert "secret-key" not in repr(settings)
     model = models(openai=settings).open("openai/gpt-5")
-    assert isinstance(model, LiteLLMModel)
+    assert isinstance(model, ResponsesModel)
     assert "secret-key" not in repr(model.endpoint)
 
 
 @pytest.mark.parametrize("model_id", ["", "gpt-5", "openai/", "opanai/gpt-5", "local/none"])
-def test_an_unknown_id_names_the_value_and_what_is_allowed(model_id: str) -> None:
+def test_unknown_id_names_value_and_allowed_ones(model_id: str) -> None:
     error = failure(model_id)
     assert error.code == "not_found"
     assert model_id.removeprefix("local/") in str(error)
     assert "local" in (error.hint or "")
 
 
-def test_an_unknown_name_with_a_base_url_is_an_openai_compatible_server() -> None:
+def test_unknown_name_with_base_url_is_openai_compatible() -> None:
     model = models(mine=ProviderSettings(base_url="http://127.0.0.1:1/v1")).open("mine/org/model")
     assert isinstance(model, OpenAIModel)
     assert model.endpoint.provider.model == "org/model"
 
 
-def test_openai_at_an_address_of_ones_own_is_spoken_to_directly_and_openai_itself_through_the_library() -> None:
+def test_openai_uses_responses_and_own_address_uses_chat_completions() -> None:
     own = ProviderSettings(base_url="http://127.0.0.1:1/v1", api_key="secret-key")
     assert isinstance(models(openai=own).open("openai/x"), OpenAIModel)
-    assert isinstance(models(openai=ProviderSettings(api_key="secret-key")).open("openai/gpt-x"), LiteLLMModel)
+    itself = models(openai=ProviderSettings(api_key="secret-key")).open("openai/gpt-x")
+    assert isinstance(itself, ResponsesModel)
+    assert itself.endpoint.address == "https://api.openai.com/v1"
 
 
-def test_names_are_translated_to_those_of_the_library() -> None:
+def test_each_row_of_the_table_that_is_spoken_to_directly_says_how_and_when_it_was_checked() -> None:
+    direct = [row for row in KNOWN_PROVIDERS.values() if row.dialect.protocol != "litellm" and row.default_url is None]
+    assert {"openai", "anthropic", "gemini", "deepseek", "openrouter"} <= {row.name for row in direct}
+    for row in direct:
+        assert row.address.startswith("https://")
+        if row.checked or row.dialect.carried:
+            assert date.fromisoformat(row.checked)
+        assert set(row.dialect.efforts) <= set(EFFORTS)
+        assert row.dialect.effort_field
+
+
+def test_names_are_mapped_to_the_librarys() -> None:
     names = {}
     for model_id in ("vertex/gemini-x", "ollama/llama3.1", "bedrock/a.b", "azure/my-deployment", "cohere/command"):
         model = models(azure=ProviderSettings(api_key="secret-key")).open(model_id)
@@ -97,12 +113,12 @@ def test_names_are_translated_to_those_of_the_library() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(LOGIN_PROVIDERS))
-def test_a_subscription_never_reaches_the_library(name: str) -> None:
+def test_subscription_models_never_reach_library(name: str) -> None:
     assert known_provider(name) is None
     assert failure(f"{name}/model").code == "not_found"
 
 
-def test_the_switch_forbids_every_address_outside_this_machine_and_no_other() -> None:
+def test_offline_switch_blocks_exactly_addresses_outside_this_machine() -> None:
     registry = models(
         openai=ProviderSettings(api_key="secret-key"),
         near=ProviderSettings(base_url="http://127.0.0.1:1/v1"),
@@ -122,7 +138,7 @@ def test_opening_a_model_imports_no_client_library() -> None:
     assert not {"litellm", "openai", "xllamacpp"} & (set(sys.modules) - before)
 
 
-async def test_the_list_has_a_file_of_ones_own_first_and_providers_only_with_a_key(
+async def test_list_has_local_file_first_and_providers_only_with_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert await models().list() == []
@@ -134,7 +150,7 @@ async def test_the_list_has_a_file_of_ones_own_first_and_providers_only_with_a_k
     assert not any(model.local for model in listed[1:])
 
 
-async def test_configured_models_are_listed_and_a_server_is_asked_only_on_refresh() -> None:
+async def test_configured_models_are_listed_and_server_is_queried_only_on_refresh() -> None:
     with ScriptedServer(models=("served",), api_key="secret-key") as server:
         registry = models(
             mine=ProviderSettings(api_key="secret-key", base_url=server.base_url, models=("chosen",)),
@@ -148,7 +164,7 @@ async def test_configured_models_are_listed_and_a_server_is_asked_only_on_refres
     assert all(model.local for model in refreshed)
 
 
-def test_newer_models_come_first_and_dated_copies_not_at_all() -> None:
+def test_newer_models_come_first_without_dated_copies() -> None:
     entry = {"litellm_provider": "openai", "mode": "chat", "supports_function_calling": True}
     names = ["gpt-4.1", "gpt-5.2", "gpt-5.2-mini", "gpt-5.2-2025-12-11", "gpt-4o-audio-preview", "gpt-6"]
     table = dict.fromkeys(names, entry) | {"o9": {**entry, "litellm_provider": "azure"}}
@@ -156,7 +172,7 @@ def test_newer_models_come_first_and_dated_copies_not_at_all() -> None:
     assert newest == ["gpt-6", "gpt-5.2", "gpt-5.2-mini", "gpt-4.1"]
 
 
-def test_a_missing_runtime_says_the_command_that_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_runtime_names_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(local_weights, "find_spec", lambda name: None if name == "xllamacpp" else find(name))
     error = failure(CATALOGUE[0].id)
@@ -165,7 +181,7 @@ def test_a_missing_runtime_says_the_command_that_helps(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("name", ["smollm2", "smollm3"])
-async def test_a_model_that_is_no_more_or_never_was_names_what_to_choose_and_is_not_offered(name: str) -> None:
+async def test_removed_or_unknown_model_names_alternative_and_is_not_offered(name: str) -> None:
     registry = models(f"local/{name}")
     error = failure(f"local/{name}", registry)
     assert error.code == "not_found"
@@ -174,7 +190,7 @@ async def test_a_model_that_is_no_more_or_never_was_names_what_to_choose_and_is_
     assert await registry.list() == []
 
 
-def test_a_gguf_file_that_is_not_there_is_named() -> None:
+def test_missing_gguf_file_is_named() -> None:
     assert "/nowhere/model.gguf" in str(failure("local//nowhere/model.gguf"))
     assert "/nowhere/model.gguf" in str(failure("local/nowhere/model.gguf"))
 
@@ -187,21 +203,21 @@ def put(model: CatalogueModel, folder: Path) -> Path:
     return path
 
 
-def test_a_fetched_model_is_opened_from_its_file(tmp_path: Path) -> None:
+def test_downloaded_model_is_opened_from_its_file(tmp_path: Path) -> None:
     path = put(CATALOGUE[1], tmp_path)
     weights = find_weights(CATALOGUE[1].name, [tmp_path / "none", tmp_path])
     assert (weights.path, weights.context_tokens) == (path, 4096)
 
 
 @pytest.mark.parametrize("model", CATALOGUE, ids=lambda model: model.name)
-def test_a_model_that_was_not_fetched_says_its_size_and_where_to_fetch_it(model: CatalogueModel) -> None:
+def test_model_not_downloaded_names_size_and_where_to_get_it(model: CatalogueModel) -> None:
     error = failure(model.id)
     assert error.code == "not_found"
     assert f"{model.title} is not on this machine yet ({megabytes(model.size_bytes)})" in str(error)
     assert "Local models…" in (error.hint or "")
 
 
-async def test_fetched_models_are_listed_and_others_are_not(tmp_path: Path) -> None:
+async def test_only_downloaded_models_are_listed(tmp_path: Path) -> None:
     registry = ProviderModels(ModelsSettings(local_folders=(tmp_path,)))
     assert await registry.list() == []
     put(CATALOGUE[1], tmp_path)

@@ -1,4 +1,4 @@
-"""Retries and the circuit breaker around a scripted model, with time that stands still."""
+"""Retries and the circuit breaker around a scripted model, with a fake clock."""
 
 import asyncio
 
@@ -50,7 +50,7 @@ def lines(answer):
     return [event.message for event in answer.events if isinstance(event, ModelProgress)]
 
 
-async def test_a_busy_provider_is_asked_again_and_the_wait_is_told():
+async def test_busy_provider_is_retried_and_wait_reported():
     bench = Bench([BUSY, [Fail("timeout")], "Hello."], chance=0.999)
     answer = await bench.ask()
     assert answer.text == "Hello."
@@ -61,21 +61,21 @@ async def test_a_busy_provider_is_asked_again_and_the_wait_is_told():
     ]
 
 
-async def test_after_the_last_attempt_the_error_is_the_providers_own():
+async def test_after_last_attempt_error_is_the_providers():
     bench = Bench(lambda request: DOWN)
     answer = await bench.ask()
     assert answer.error is not None
     assert (answer.error.code, str(answer.error), bench.calls) == ("unavailable", "Down.", 3)
 
 
-async def test_the_providers_wish_is_the_shortest_wait():
+async def test_requested_wait_is_the_minimum():
     bench = Bench([[Fail("rate_limit", retry_after_s=7)], "Hello."])
     answer = await bench.ask()
     assert (answer.text, bench.waited) == ("Hello.", [7])
     assert lines(answer) == ["OpenAI is busy; trying again in 7 s (2 of 3)"]
 
 
-async def test_a_wish_beyond_the_longest_wait_is_named_and_not_waited_for():
+async def test_requested_wait_beyond_maximum_is_reported_instead():
     bench = Bench([[Fail("rate_limit", retry_after_s=95)], "never"])
     error = (await bench.ask()).error
     assert error is not None
@@ -84,13 +84,13 @@ async def test_a_wish_beyond_the_longest_wait_is_named_and_not_waited_for():
 
 
 @pytest.mark.parametrize("code", ["authentication", "refused", "not_found", "overflow"])
-async def test_what_asking_again_cannot_change_is_asked_once(code):
+async def test_permanent_errors_are_not_retried(code):
     bench = Bench([[Fail(code)], "never"])
     assert (await bench.ask()).error is not None
     assert bench.calls == 1
 
 
-async def test_nothing_is_asked_again_once_text_was_shown():
+async def test_nothing_is_retried_after_visible_text():
     bench = Bench([["Half", *DOWN], "never"])
     answer = await bench.ask()
     assert answer.text == "Half"
@@ -98,12 +98,12 @@ async def test_nothing_is_asked_again_once_text_was_shown():
     assert (bench.calls, bench.waited) == (1, [])
 
 
-async def test_a_call_that_broke_before_it_was_shown_is_asked_for_again():
+async def test_call_broken_before_being_shown_is_retried():
     bench = Bench([[Call("read"), *DOWN], [Call("read")]])
     assert [call.name for call in (await bench.ask()).tool_calls] == ["read"]
 
 
-async def test_an_empty_answer_is_asked_for_again_unless_its_length_was_used_up():
+async def test_empty_answer_is_retried_unless_token_limit_was_reached():
     bench = Bench([[], [Say("")], "Hello."])
     assert (await bench.ask()).text == "Hello."
     cut = Bench([[Finish("length")], "never"])
@@ -113,7 +113,7 @@ async def test_an_empty_answer_is_asked_for_again_unless_its_length_was_used_up(
     assert "maxTokens" in (error.hint or "")
 
 
-async def test_a_stop_during_the_wait_ends_it_at_once():
+async def test_stop_during_wait_ends_immediately():
     bench = Bench([BUSY, "never"], sleep=lambda seconds: asyncio.Event().wait())
     task = asyncio.create_task(bench.ask())
     await until(lambda: bench.calls == 1)
@@ -123,7 +123,7 @@ async def test_a_stop_during_the_wait_ends_it_at_once():
     assert bench.calls == 1
 
 
-async def test_after_three_failed_requests_the_provider_is_left_alone_for_a_minute():
+async def test_circuit_opens_for_a_minute_after_three_failures():
     bench = Bench(lambda request: DOWN, attempts=2)
     for _ in range(3):
         await bench.ask()
@@ -136,7 +136,7 @@ async def test_after_three_failed_requests_the_provider_is_left_alone_for_a_minu
     assert "in 42 s" in (error.hint or "")
 
 
-async def test_the_trial_is_one_call_and_its_failure_opens_anew():
+async def test_trial_is_one_call_and_failure_reopens_circuit():
     bench = Bench(lambda request: DOWN)
     for _ in range(3):
         await bench.ask()
@@ -148,7 +148,7 @@ async def test_the_trial_is_one_call_and_its_failure_opens_anew():
     assert bench.calls == 10
 
 
-async def test_a_trial_that_works_lets_everybody_in_again():
+async def test_successful_trial_closes_circuit():
     bench = Bench([*[DOWN] * 3, "Hello.", DOWN, "Again."], attempts=1)
     for _ in range(3):
         await bench.ask()
@@ -158,7 +158,7 @@ async def test_a_trial_that_works_lets_everybody_in_again():
     assert (await bench.ask()).text == "Again."
 
 
-async def test_while_the_trial_is_under_way_nobody_else_calls_and_a_stopped_one_makes_room():
+async def test_during_trial_nobody_else_calls_and_stopped_trial_frees_it():
     hang, hold = Hang(), Hold()
     bench = Bench([*[DOWN] * 3, [hang], [hold, "Hello."]], attempts=1)
     for _ in range(3):
@@ -177,7 +177,7 @@ async def test_while_the_trial_is_under_way_nobody_else_calls_and_a_stopped_one_
     assert bench.calls == 5
 
 
-async def test_a_provider_that_says_no_is_there_and_an_answer_begins_the_count_anew():
+async def test_rejection_proves_availability_and_answer_resets_count():
     refused = [Fail("refused")]
     bench = Bench([DOWN, DOWN, refused, DOWN, DOWN, "Hello.", DOWN, DOWN, "Still there."], attempts=1)
     answers = [await bench.ask() for _ in range(9)]
@@ -185,7 +185,7 @@ async def test_a_provider_that_says_no_is_there_and_an_answer_begins_the_count_a
     assert bench.calls == 9
 
 
-async def test_answers_that_break_off_count_as_failures():
+async def test_truncated_answers_count_as_failures():
     bench = Bench(lambda request: ["Half", *DOWN])
     for _ in range(3):
         await bench.ask()
@@ -194,14 +194,14 @@ async def test_answers_that_break_off_count_as_failures():
 
 
 @pytest.mark.parametrize("thought", [[Think("I add.")], ["I add.", NotSaid()]], ids=["apart", "taken back"])
-async def test_what_was_only_thought_was_not_shown_so_the_call_is_made_again(thought):
+async def test_answer_with_thoughts_only_is_retried(thought):
     bench = Bench([[*thought, *DOWN], "It is 4."])
     answer = await bench.ask()
     assert (answer.text, bench.calls) == ("It is 4.", 2)
 
 
 @pytest.mark.parametrize("thought", [[Think("I add.")], ["I add.", NotSaid()]], ids=["apart", "taken back"])
-async def test_thoughts_without_a_word_are_an_empty_answer(thought):
+async def test_thoughts_without_text_are_an_empty_answer(thought):
     answer = await Bench([thought] * 3).ask()
     assert "empty answer" in str(answer.error)
     answer = await (bench := Bench([[*thought, Finish("length")]])).ask()

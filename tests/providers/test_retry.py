@@ -16,9 +16,7 @@ OUTAGES = ["rate_limit", "timeout", "unavailable", "bad_response"]
     chance=st.floats(0, 1, exclude_max=True),
     floor=st.none() | st.floats(0, 120),
 )
-def test_a_wait_is_never_longer_than_the_cap_nor_shorter_than_the_providers_wish(
-    code, attempts, made, cap, chance, floor
-):
+def test_wait_is_between_requested_minimum_and_cap(code, attempts, made, cap, chance, floor):
     wait_s = RetryPolicy(attempts, cap).wait_s(ModelError(code, "No.", retry_after_s=floor), made, chance)
     if made >= attempts or (floor is not None and floor > cap):
         assert wait_s is None
@@ -27,7 +25,7 @@ def test_a_wait_is_never_longer_than_the_cap_nor_shorter_than_the_providers_wish
         assert (floor or 0) <= wait_s <= cap
 
 
-def test_the_range_of_the_jitter_doubles_up_to_the_cap():
+def test_jitter_range_doubles_up_to_cap():
     error = ModelError("unavailable", "No.")
     waits = [RetryPolicy(10, 5.0).wait_s(error, made, 0.5) for made in (1, 2, 3, 4, 9)]
     assert waits == [0.5, 1.0, 2.0, 2.5, 2.5]
@@ -35,9 +33,9 @@ def test_the_range_of_the_jitter_doubles_up_to_the_cap():
 
 
 @pytest.mark.parametrize("code", ["authentication", "refused", "not_found", "overflow"])
-def test_what_asking_again_cannot_change_is_not_asked_again(code):
+def test_permanent_errors_are_not_retried(code):
     assert RetryPolicy().wait_s(ModelError(code, "No."), 1, 0.5) is None
 
 
-def test_a_request_that_the_provider_did_not_accept_is_not_sent_again():
+def test_rejected_request_is_not_resent():
     assert RetryPolicy().wait_s(ModelError("bad_response", "No.", permanent=True), 1, 0.5) is None

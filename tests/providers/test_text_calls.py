@@ -1,4 +1,4 @@
-"""Calls written as text: taken where the whole answer is one of an offered tool, and nowhere else."""
+"""Tool calls written as text: recognized only if the whole answer is a call of an offered tool."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ def read(text: str, size: int = 1_000_000) -> tuple[str, list[tuple[str, dict[st
         '{"name": "exec", "arguments": "{\\"command\\": \\"ls\\"}"}',
     ],
 )
-def test_a_text_that_is_nothing_but_a_call_is_one(text, size):
+def test_text_consisting_of_a_call_is_a_call(text, size):
     assert read(text, size) == ("", [("exec", {"command": "ls"})])
 
 
@@ -72,16 +72,16 @@ def test_a_text_that_is_nothing_but_a_call_is_one(text, size):
         "```\nplain\n```",
     ],
 )
-def test_an_answer_that_shows_json_stays_an_answer(text, size):
+def test_answer_showing_json_stays_an_answer(text, size):
     assert read(text, size) == (text, [])
 
 
-def test_several_calls_come_one_behind_the_other():
+def test_several_calls_come_in_order():
     both = f'<tool_call>{CALL}</tool_call>\n<tool_call>{{"name": "read", "arguments": {{}}}}</tool_call>'
     assert read(both) == ("", [("exec", {"command": "ls"}), ("read", {})])
 
 
-def test_what_cannot_be_a_call_is_said_at_once():
+def test_text_that_cannot_be_a_call_streams_immediately():
     for first in ("H", '{"nom', "```py", "<b", '{"name": "f', "```json\n["):
         assert TextCalls(OFFERED).feed(first) == first
     assert TextCalls(()).feed(CALL) == CALL
@@ -91,7 +91,7 @@ def test_what_cannot_be_a_call_is_said_at_once():
     st.lists(st.sampled_from(["{", "}", '"name"', ": ", '"exec"', "```", "json", "\n", " ", "<tool_call>", "x", CALL]))
 )
 @example(["```", "json", "\n", CALL, "\n", "```"])
-def test_no_word_is_lost_or_said_twice(pieces):
+def test_no_text_is_lost_or_repeated(pieces):
     """The text is all said, or it is all a call, however it is cut."""
     text = "".join(pieces)
     whole = read(text)
@@ -99,7 +99,7 @@ def test_no_word_is_lost_or_said_twice(pieces):
     assert read(text, 1) == whole
 
 
-def test_a_call_as_text_ends_the_answer_as_any_call_does():
+def test_text_call_ends_answer_like_any_call():
     assert asyncio.run(_events([ChatChunk(CALL[:9]), ChatChunk(CALL[9:], finish_reason="stop")])) == (
         [],
         [("exec", {"command": "ls"})],
@@ -107,7 +107,7 @@ def test_a_call_as_text_ends_the_answer_as_any_call_does():
     )
 
 
-def test_text_beside_a_true_call_stays_text():
+def test_text_beside_a_native_call_stays_text():
     true = CallPiece(0, "c", "read", "{}")
     assert asyncio.run(_events([ChatChunk(CALL), ChatChunk(calls=[true], finish_reason="tool_calls")])) == (
         [CALL],

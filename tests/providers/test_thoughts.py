@@ -1,4 +1,4 @@
-"""What a model thinks, told from what it answers: by a field, by tags, by a closing tag alone."""
+"""Separating thoughts from the answer: by a field, by tags, by a closing tag only."""
 
 import time
 
@@ -45,19 +45,19 @@ def told(text: str, habit: ThinkingHabit | None = None, *, is_whole: bool = True
     ],
 )
 @pytest.mark.parametrize("is_silent", [False, True])
-def test_thoughts_are_told_from_the_answer_and_a_mention_of_the_tag_is_not_one(text, thought, answer, is_silent):
+def test_thoughts_are_separated_and_mentioned_tag_is_not_one(text, thought, answer, is_silent):
     if is_silent and answer.startswith("It goes"):
         return  # of a model that thinks silently, that is a thought
     assert told(text, ThinkingHabit(is_silent)) == (thought, answer)
 
 
-def test_a_field_of_its_own_comes_before_the_answer_and_leaves_tags_in_the_answer_alone():
+def test_reasoning_field_precedes_answer_and_keeps_tags_in_it():
     splitter = ThoughtSplitter(ThinkingHabit(is_silent=True))
     events = [*splitter.feed("", "I add."), *splitter.feed("\nA tag\n</think>\nhere."), *splitter.finish(is_whole=True)]
     assert events == [ThoughtDelta("I add."), TextDelta("\nA tag\n</think>\nhere.")]
 
 
-def test_only_what_may_be_a_tag_is_held_back():
+def test_only_possible_tags_are_held_back():
     splitter = ThoughtSplitter(ThinkingHabit())
     assert list(splitter.feed("It is 4. </thi")) == [TextDelta("It is 4. ")]
     assert list(splitter.feed("s>. And")) == [TextDelta("</this>. And")]
@@ -65,7 +65,7 @@ def test_only_what_may_be_a_tag_is_held_back():
     assert list(splitter.finish(is_whole=True)) == [TextDelta("<")]
 
 
-def test_what_was_taken_for_an_answer_is_taken_back_once_and_the_next_time_it_is_held_back():
+def test_misclassified_answer_is_retracted_once_and_held_back_next_time():
     habit = ThinkingHabit()
     splitter = ThoughtSplitter(habit)
     assert list(splitter.feed("I add.\n")) == [TextDelta("I add.\n")]
@@ -76,14 +76,14 @@ def test_what_was_taken_for_an_answer_is_taken_back_once_and_the_next_time_it_is
     assert list(splitter.feed("</think>\n\nIt is 4.")) == [ThoughtDelta("I add.\nAnd again."), TextDelta("It is 4.")]
 
 
-def test_a_model_that_was_thought_to_think_loses_no_word_and_streams_the_next_time():
+def test_model_wrongly_expected_to_think_loses_nothing_and_streams_next_time():
     habit = ThinkingHabit(is_silent=True)
     assert told("It is 4.", habit) == ("", "It is 4.")
     splitter = ThoughtSplitter(habit)
     assert list(splitter.feed("It is 4.")) == [TextDelta("It is 4.")]
 
 
-def test_what_breaks_off_before_the_tag_was_thought_where_the_model_is_known_to_think():
+def test_text_truncated_before_closing_tag_is_thought_for_thinking_models():
     habit = ThinkingHabit(is_silent=True)
     assert told("I add and", habit, is_whole=False) == ("I add and", "")
     assert habit.is_silent
@@ -99,7 +99,7 @@ def test_what_breaks_off_before_the_tag_was_thought_where_the_model_is_known_to_
         ("openai/gpt-5.2", False),
     ],
 )
-def test_models_are_known_by_their_name_at_first(model_id, is_silent):
+def test_thinking_models_are_first_recognized_by_name(model_id, is_silent):
     assert ThinkingHabit.of(model_id).is_silent is is_silent
 
 
@@ -120,7 +120,7 @@ async def chunks(text, size, *, end="stop"):
         ('{"name": "look", "arguments": {}}', "", ["look"]),
     ],
 )
-async def test_thoughts_before_a_json_action_are_no_part_of_it(head, action, text, called, size):
+async def test_thoughts_before_json_action_are_not_part_of_it(head, action, text, called, size):
     written = chunks(f"{head}I add.\n</think>\n\n{action}", size)
     answer = await collect(chat_events(written, Provider("P", "p", "m"), as_action=True))
     assert (answer.thought, answer.text) == ("I add.", text)
@@ -128,7 +128,7 @@ async def test_thoughts_before_a_json_action_are_no_part_of_it(head, action, tex
 
 
 @pytest.mark.parametrize("text", ["a <", "a </thin", "a"])
-async def test_what_was_held_back_is_kept_when_the_answer_breaks_off(text):
+async def test_held_back_text_is_kept_when_answer_breaks_off(text):
     answer = await collect(chat_events(chunks(text, 1, end=None), Provider("P", "p", "m"), as_action=False))
     assert (answer.text, answer.error is not None) == (text, True)
 
@@ -136,7 +136,7 @@ async def test_what_was_held_back_is_kept_when_the_answer_breaks_off(text):
 @pytest.mark.parametrize("is_silent", [False, True])
 @pytest.mark.parametrize("head", ["", "<think>"])
 @pytest.mark.parametrize("piece", ["word ", "<", " ", "`", "</think", "\n"])
-def test_the_work_stays_in_proportion_to_the_text(is_silent, head, piece):
+def test_work_is_linear_in_text(is_silent, head, piece):
     splitter = ThoughtSplitter(ThinkingHabit(is_silent))
     started_at = time.perf_counter()
     for text in [head, *[piece] * 50_000]:

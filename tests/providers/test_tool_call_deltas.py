@@ -1,7 +1,7 @@
 from onyx_jupyter.providers.tool_call_deltas import ToolCallDeltas
 
 
-def test_interleaved_fragments_belong_to_the_call_of_their_index() -> None:
+def test_interleaved_fragments_are_assigned_by_index() -> None:
     fragments = ToolCallDeltas()
     fragments.add(0, "a", "read", '{"path"')
     fragments.add(1, "b", "list", "")
@@ -13,7 +13,7 @@ def test_interleaved_fragments_belong_to_the_call_of_their_index() -> None:
     ]
 
 
-def test_without_indexes_a_new_id_begins_a_new_call() -> None:
+def test_without_index_new_id_starts_new_call() -> None:
     fragments = ToolCallDeltas()
     fragments.add(None, "a", "read", '{"path":')
     fragments.add(None, None, None, ' "x"}')
@@ -21,7 +21,23 @@ def test_without_indexes_a_new_id_begins_a_new_call() -> None:
     assert [(c.id, c.arguments) for c in fragments.calls()] == [("a", {"path": "x"}), ("b", {})]
 
 
-def test_missing_ids_are_made_up_and_differ() -> None:
+def test_calls_that_all_have_the_same_index_are_told_apart_by_id_and_name() -> None:
+    fragments = ToolCallDeltas()
+    for call_id in "abc":
+        fragments.add(0, call_id, "read", f'{{"path": "{call_id}"}}', {"sealed": call_id} if call_id == "b" else None)
+    assert [(c.id, c.arguments["path"]) for c in fragments.calls()] == [("a", "a"), ("b", "b"), ("c", "c")]
+    assert fragments.carried() == [{}, {"sealed": "b"}, {}]
+
+
+def test_an_id_that_changes_from_fragment_to_fragment_begins_no_new_call() -> None:
+    fragments = ToolCallDeltas()
+    fragments.add(0, "a", "read", '{"path":')
+    fragments.add(0, "b", None, ' "x"}')
+    assert [(c.id, c.arguments) for c in fragments.calls()] == [("a", {"path": "x"})]
+    assert fragments.carried() == []
+
+
+def test_missing_ids_are_generated_uniquely() -> None:
     fragments = ToolCallDeltas()
     fragments.add(0, None, "read", "{}")
     fragments.add(1, "", "read", "{}")
@@ -31,7 +47,7 @@ def test_missing_ids_are_made_up_and_differ() -> None:
     assert first.id != second.id
 
 
-def test_a_repeated_name_is_taken_once_and_a_nameless_fragment_is_dropped() -> None:
+def test_repeated_name_is_taken_once_and_nameless_fragment_dropped() -> None:
     fragments = ToolCallDeltas()
     fragments.add(0, "a", "read", "")
     fragments.add(0, "a", "read", "{}")
@@ -40,7 +56,7 @@ def test_a_repeated_name_is_taken_once_and_a_nameless_fragment_is_dropped() -> N
     assert (call.name, call.arguments, call.malformed) == ("read", {}, None)
 
 
-def test_a_number_that_json_does_not_know_makes_the_arguments_malformed() -> None:
+def test_number_outside_json_makes_arguments_malformed() -> None:
     fragments = ToolCallDeltas()
     fragments.add(0, "a", "read", '{"x": NaN}')
     (call,) = fragments.calls()

@@ -1,4 +1,4 @@
-"""An index in memory that really searches: BM25 by words, and the cosine of vectors that somebody gives."""
+"""An in-memory index that really searches: BM25 by words, cosine of given vectors."""
 
 import math
 import re

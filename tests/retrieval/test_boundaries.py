@@ -1,4 +1,4 @@
-"""Where a sentence ends, and where not, in several scripts."""
+"""Sentence boundaries in several scripts."""
 
 import itertools
 
@@ -30,6 +30,6 @@ def sentences(text: str) -> list[str]:
         ["هل هذا صحيح؟", "نعم."],
     ],
 )
-def test_sentences_end_where_a_reader_says(parts: list[str]) -> None:
+def test_sentence_boundaries(parts: list[str]) -> None:
     spaced = all(ord(part[0]) < 0x3000 for part in parts)
     assert sentences((" " if spaced else "").join(parts)) == parts

@@ -7,7 +7,7 @@ from onyx_jupyter.retrieval.conversation_chunking import Turn, chunk_turns
 from onyx_jupyter.text_tokens import text_tokens
 
 
-def test_a_turn_is_a_passage_and_knows_the_day_and_what_was_said_before() -> None:
+def test_turn_is_a_passage_with_date_and_preceding_turns() -> None:
     turns = [Turn("User", "Where is Mo?", 3), Turn("Onyx", "In the garden.", 5), Turn("User", "Since when?", 8)]
     chunks = chunk_turns(turns, title="Cats", day=date(2026, 1, 2))
     assert [(chunk.text, chunk.start_line, chunk.end_line) for chunk in chunks] == [
@@ -23,7 +23,7 @@ def test_a_turn_is_a_passage_and_knows_the_day_and_what_was_said_before() -> Non
     ]
 
 
-def test_only_the_two_turns_before_go_along_and_of_a_long_one_its_end() -> None:
+def test_only_two_preceding_turns_are_added_truncated_to_their_ends() -> None:
     turns = [Turn("", "first", 1), Turn("", "second", 2), Turn("", "x" * 5000 + " end", 3), Turn("", "last", 4)]
     before = chunk_turns(turns)[-1].before
     assert before.startswith("second\n")
@@ -31,7 +31,7 @@ def test_only_the_two_turns_before_go_along_and_of_a_long_one_its_end() -> None:
     assert len(before) < 500
 
 
-def test_a_long_turn_becomes_several_passages_of_the_same_place_and_an_empty_one_none() -> None:
+def test_long_turn_becomes_several_passages_and_empty_one_none() -> None:
     turns = [Turn("Onyx", "A sentence of some words. " * 50, 7), Turn("User", "  ", 8)]
     chunks = chunk_turns(turns, size=ChunkSize(40, 10))
     assert len(chunks) > 5

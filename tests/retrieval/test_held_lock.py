@@ -1,4 +1,4 @@
-"""Another process keeps the index locked: whoever has to write waits, and nobody else does."""
+"""Another process holds the index lock: only writers wait."""
 
 import asyncio
 import subprocess
@@ -20,7 +20,7 @@ def lock_of(folder: Path) -> FileLock:
     return FileLock(folder / "memory_chunk.lock", thread_local=False)
 
 
-async def test_writers_that_wait_keep_nobody_from_searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiting_writers_do_not_block_searches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_lock, "LOCK_S", LIMIT_S)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
     index = open_index(tmp_path / "index")
@@ -63,7 +63,7 @@ else:
 
 
 @pytest.mark.parametrize("writers", ["cancelled", "left alone"])
-async def test_a_process_ends_although_its_writers_wait(tmp_path: Path, writers: str) -> None:
+async def test_process_exits_despite_waiting_writers(tmp_path: Path, writers: str) -> None:
     index = open_index(tmp_path / "index")
     await index.put([source("a.md", "tea")])
     await index.close()

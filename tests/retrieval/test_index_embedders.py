@@ -1,4 +1,4 @@
-"""Embedders come, go, change and fail, and the index answers all along."""
+"""Embedders come, go, change and fail while the index keeps answering."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class HeldEmbedder(FakeEmbedder):
 
 
 class BrokenEmbedder(FakeEmbedder):
-    """Makes vectors, and `spoil`s them while that is set."""
+    """Makes vectors, corrupted by `corrupt` while that is set."""
 
-    spoil: object = None
+    corrupt: object = None
 
     async def embed(self, texts: Sequence[str], purpose: Literal["passage", "query"]) -> Vectors:
         vectors = await super().embed(texts, purpose)
-        return self.spoil(vectors) if callable(self.spoil) else vectors
+        return self.corrupt(vectors) if callable(self.corrupt) else vectors
 
 
 def nan_everywhere(vectors: Vectors) -> Vectors:
@@ -73,7 +73,7 @@ async def vectors_of(index: LanceTextIndex, query: str) -> set[int | None]:
     return {None if vector is None else len(vector) for vector in vectors}
 
 
-async def test_without_an_embedder_words_are_searched_and_the_answer_says_so(tmp_path: Path) -> None:
+async def test_without_embedder_words_are_searched_and_reported(tmp_path: Path) -> None:
     embeddings = FakeEmbeddings()
     embeddings.problem = "Ollama does not answer."
     index = open_index(tmp_path / "index", embeddings)
@@ -85,18 +85,18 @@ async def test_without_an_embedder_words_are_searched_and_the_answer_says_so(tmp
     await index.close()
 
 
-class SoughtEmbeddings(FakeEmbeddings):
+class UnresolvedEmbeddings(FakeEmbeddings):
     """Embeds, and never says who does: some server that is asked does not answer."""
 
     async def current(self) -> EmbedderIdentity | None:
         return await asyncio.Event().wait() or None
 
 
-async def test_what_is_indexed_is_known_found_and_taken_out_before_it_is_known_who_embeds(tmp_path: Path) -> None:
+async def test_index_works_before_embedder_is_known(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put(NOTES[:2])
     await index.close()
-    again = open_index(tmp_path / "index", SoughtEmbeddings(FakeEmbedder()))
+    again = open_index(tmp_path / "index", UnresolvedEmbeddings(FakeEmbedder()))
     assert set(await again.checksums()) == {("main", "0.md"), ("main", "1.md")}
     await again.remove([("main", "1.md")])
     assert await again.count() == 2
@@ -107,15 +107,15 @@ async def test_what_is_indexed_is_known_found_and_taken_out_before_it_is_known_w
     await again.close()
 
 
-async def test_where_there_is_no_index_nothing_is_waited_for_to_say_so(tmp_path: Path) -> None:
-    index = open_index(tmp_path / "index", SoughtEmbeddings(FakeEmbedder()))
+async def test_missing_index_is_reported_without_waiting(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "index", UnresolvedEmbeddings(FakeEmbedder()))
     assert (await index.checksums(), await index.count()) == ({}, 0)
     await index.remove([("main", "1.md")])
     assert tables(tmp_path) == 0, "a table without vectors would have to be made a second time"
     await index.close()
 
 
-async def test_embedder_that_comes_gets_its_vectors_while_the_old_table_serves(tmp_path: Path) -> None:
+async def test_new_embedder_gets_vectors_while_old_table_serves(tmp_path: Path) -> None:
     embeddings = FakeEmbeddings()
     index = open_index(tmp_path / "index", embeddings)
     await index.put(NOTES)
@@ -136,7 +136,7 @@ async def test_embedder_that_comes_gets_its_vectors_while_the_old_table_serves(t
     await index.close()
 
 
-async def test_what_is_written_during_the_change_is_there_after_it(tmp_path: Path) -> None:
+async def test_text_written_during_change_is_present_afterwards(tmp_path: Path) -> None:
     embeddings = FakeEmbeddings(FakeEmbedder())
     index = open_index(tmp_path / "index", embeddings)
     await index.put(NOTES)
@@ -159,7 +159,7 @@ async def test_what_is_written_during_the_change_is_there_after_it(tmp_path: Pat
     await index.close()
 
 
-async def test_change_that_was_ended_is_gone_on_with(tmp_path: Path) -> None:
+async def test_interrupted_change_is_resumed(tmp_path: Path) -> None:
     first = open_index(tmp_path / "index", FakeEmbeddings(FakeEmbedder()))
     await first.put(NOTES)
     await first.close()
@@ -181,7 +181,7 @@ async def test_change_that_was_ended_is_gone_on_with(tmp_path: Path) -> None:
     await third.close()
 
 
-async def test_embedder_that_is_away_for_a_moment_changes_nothing(tmp_path: Path) -> None:
+async def test_briefly_unavailable_embedder_changes_nothing(tmp_path: Path) -> None:
     mine, other = FakeEmbedder(), FakeEmbedder(model="other")
     embeddings = FakeEmbeddings(mine)
     index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "c", idle_s=0, steady_s=3600)
@@ -216,7 +216,7 @@ class TwoEmbeddings(FakeEmbeddings):
         return await super().embed(texts, purpose, identity=identity)
 
 
-async def test_a_server_that_has_just_started_waits_before_it_makes_everything_anew(tmp_path: Path) -> None:
+async def test_just_started_server_waits_before_reindexing(tmp_path: Path) -> None:
     first = open_index(tmp_path / "index", FakeEmbeddings(FakeEmbedder()))
     await first.put(NOTES[:3])
     await first.close()
@@ -228,7 +228,7 @@ async def test_a_server_that_has_just_started_waits_before_it_makes_everything_a
     await index.close()
 
 
-async def test_one_that_may_only_be_late_is_waited_for_and_its_vectors_are_searched(tmp_path: Path) -> None:
+async def test_late_embedder_is_waited_for_and_its_vectors_searched(tmp_path: Path) -> None:
     mine, other = FakeEmbedder(), FakeEmbedder(model="other", dimension=32)
     first = open_index(tmp_path / "index", FakeEmbeddings(mine))
     await first.put(NOTES[:3])
@@ -245,7 +245,7 @@ async def test_one_that_may_only_be_late_is_waited_for_and_its_vectors_are_searc
     await index.close()
 
 
-async def test_two_servers_with_different_embedders_do_not_take_turns(tmp_path: Path) -> None:
+async def test_two_servers_with_different_embedders_do_not_alternate(tmp_path: Path) -> None:
     one, other = FakeEmbedder(), FakeEmbedder(model="other", dimension=32)
     indices = [
         LanceTextIndex(tmp_path / "index", "memory", FakeEmbeddings(embedder), "400/80", idle_s=0, steady_s=0)
@@ -266,7 +266,7 @@ async def test_two_servers_with_different_embedders_do_not_take_turns(tmp_path: 
         await index.close()
 
 
-async def test_what_was_put_while_the_embedder_failed_gets_its_vectors_later(tmp_path: Path) -> None:
+async def test_text_put_during_embedder_failure_gets_vectors_later(tmp_path: Path) -> None:
     embedder = FakeEmbedder()
     index = open_index(tmp_path / "index", FakeEmbeddings(embedder))
     await index.put([source("before.md", "tea")])
@@ -284,33 +284,33 @@ async def test_what_was_put_while_the_embedder_failed_gets_its_vectors_later(tmp
     await index.close()
 
 
-@pytest.mark.parametrize("spoil", [nan_everywhere, nothing_but_zeros, another_dimension, one_too_few])
-async def test_vectors_that_are_none_never_get_into_the_table(tmp_path: Path, spoil: object) -> None:
+@pytest.mark.parametrize("corrupt", [nan_everywhere, nothing_but_zeros, another_dimension, one_too_few])
+async def test_invalid_vectors_never_enter_table(tmp_path: Path, corrupt: object) -> None:
     embedder = BrokenEmbedder()
     index = open_index(tmp_path / "index", FakeEmbeddings(embedder))
     await index.put([source("a.md", "tea")])
-    embedder.spoil = spoil
+    embedder.corrupt = corrupt
     await index.put([source("b.md", "tea"), source("c.md", "coffee")])
     candidates, note = await index.candidates("tea", 10, EVERYTHING)
     assert {(one.path, one.similarity) for one in candidates} == {("a.md", None), ("b.md", None)}
     assert note is not None
     assert "fake/words returned" in note
-    embedder.spoil = None
+    embedder.corrupt = None
     assert {one.path for one in await found(index, "anything") if one.similarity is not None} == {"a.md"}
     await index.settled()
     assert {one.path for one in await found(index, "anything")} == {"a.md", "b.md", "c.md"}
     await index.close()
 
 
-async def test_one_passage_without_a_vector_keeps_no_other_from_its_own(tmp_path: Path) -> None:
-    def spoil(vectors: Vectors) -> Vectors:
+async def test_passage_without_vector_does_not_affect_others(tmp_path: Path) -> None:
+    def corrupt(vectors: Vectors) -> Vectors:
         vectors[1] = np.nan
         return vectors
 
     embedder = BrokenEmbedder()
-    embedder.spoil = spoil
+    embedder.corrupt = corrupt
     index = open_index(tmp_path / "index", FakeEmbeddings(embedder))
     await index.put([source("a.md", "tea", "coffee", "cocoa")])
-    embedder.spoil = None
+    embedder.corrupt = None
     assert {one.chunk.text for one in await found(index, "anything")} == {"tea", "cocoa"}
     await index.close()

@@ -1,4 +1,4 @@
-"""What is done to the index when nobody looks changes how fast it answers, and never what."""
+"""Background maintenance changes how fast the index answers, never what."""
 
 import asyncio
 import gc
@@ -35,7 +35,7 @@ def states(folder: Path) -> int:
     return len(list(folder.glob("memory_chunk-*.lance/_versions/*.manifest")))
 
 
-async def test_pieces_of_many_writes_are_joined_and_all_of_them_searched_by_the_index(tmp_path: Path) -> None:
+async def test_fragments_of_many_writes_are_compacted_and_indexed(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     for number in range(30):
         await index.put([source(f"{number}.md", f"tea {number}")])
@@ -51,7 +51,7 @@ async def test_pieces_of_many_writes_are_joined_and_all_of_them_searched_by_the_
     await index.close()
 
 
-async def test_states_that_edits_leave_behind_go_when_nobody_can_be_reading_them(tmp_path: Path) -> None:
+async def test_obsolete_versions_are_deleted_once_unread(tmp_path: Path) -> None:
     embeddings = FakeEmbeddings(FakeEmbedder())
     index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, kept_s=0.3)
     for number in range(30):
@@ -62,7 +62,7 @@ async def test_states_that_edits_leave_behind_go_when_nobody_can_be_reading_them
     await index.close()
 
 
-async def test_what_was_left_on_disk_before_the_start_goes_too(tmp_path: Path) -> None:
+async def test_obsolete_versions_from_before_start_are_deleted(tmp_path: Path) -> None:
     first = open_index(tmp_path / "index")
     for number in range(10):
         await first.put([source("day.md", f"line of {number}")])
@@ -75,7 +75,7 @@ async def test_what_was_left_on_disk_before_the_start_goes_too(tmp_path: Path) -
     await second.close()
 
 
-async def test_what_was_put_without_an_embedder_is_tidied_up_once_it_has_its_vectors(
+async def test_text_put_without_embedder_is_compacted_once_embedded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_upkeep, "_RETRY_S", 0.05)
@@ -92,7 +92,7 @@ async def test_what_was_put_without_an_embedder_is_tidied_up_once_it_has_its_vec
     await index.close()
 
 
-async def test_upkeep_that_failed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failed_maintenance_is_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_upkeep, "_RETRY_S", 0.05)
     monkeypatch.setattr(shared_lock, "LOCK_S", 0.1)
     first = open_index(tmp_path / "index")
@@ -109,9 +109,7 @@ async def test_upkeep_that_failed_is_tried_again(tmp_path: Path, monkeypatch: py
     await index.close()
 
 
-async def test_one_server_alone_builds_the_index_of_the_vectors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_only_one_server_builds_vector_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_following, "VECTORS_BEFORE_INDEX", 300)
     monkeypatch.setattr(index_upkeep, "_RETRY_S", 0.05)
     embeddings = FakeEmbeddings(FakeEmbedder())
@@ -127,7 +125,7 @@ async def test_one_server_alone_builds_the_index_of_the_vectors(
 
 
 @pytest.mark.parametrize("for_another_embedder", [False, True], ids=["of the same vectors", "of another embedder's"])
-async def test_who_leaves_while_the_index_of_the_vectors_is_built_keeps_others_from_it_until_it_is(
+async def test_cancelled_vector_index_build_keeps_its_lock_until_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, for_another_embedder: bool
 ) -> None:
     begun, go = threading.Event(), threading.Event()
@@ -167,7 +165,7 @@ def without_garbage_collection() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("without_garbage_collection")
-async def test_what_searches_hold_in_memory_is_let_go_when_nobody_has_searched_for_long(tmp_path: Path) -> None:
+async def test_search_memory_is_released_after_idle_time(tmp_path: Path) -> None:
     embeddings = FakeEmbeddings(FakeEmbedder())
     index = LanceTextIndex(tmp_path / "index", "memory", embeddings, "400/80", idle_s=0, rest_s=0.5)
     await index.put([source("a.md", "tea")])
@@ -184,7 +182,7 @@ async def test_what_searches_hold_in_memory_is_let_go_when_nobody_has_searched_f
 
 
 @pytest.mark.parametrize("ends", ["fails", "is cancelled"])
-async def test_what_a_search_has_loaded_is_let_go_however_it_ends(
+async def test_search_memory_is_released_however_search_ends(
     ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embeddings = FakeEmbeddings(FakeEmbedder())
@@ -204,7 +202,7 @@ async def test_what_a_search_has_loaded_is_let_go_however_it_ends(
     await index.close()
 
 
-async def test_it_is_kept_for_as_long_as_somebody_searches(tmp_path: Path) -> None:
+async def test_search_memory_is_kept_while_in_use(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put([source("a.md", "tea")])
     await found(index, "tea")
@@ -214,7 +212,7 @@ async def test_it_is_kept_for_as_long_as_somebody_searches(tmp_path: Path) -> No
     await index.close()
 
 
-async def test_nothing_is_begun_after_the_end(tmp_path: Path) -> None:
+async def test_nothing_starts_after_close(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put([source("a.md", "tea")])
     await index.close()
@@ -223,9 +221,7 @@ async def test_nothing_is_begun_after_the_end(tmp_path: Path) -> None:
     assert not [task for task in asyncio.all_tasks() if "upkeep" in task.get_name()]
 
 
-async def test_vectors_that_are_searched_in_memory_get_no_index(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_vectors_searched_in_memory_get_no_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_following, "VECTORS_BEFORE_INDEX", 1)
     index = open_index(tmp_path / "index")
     await index.put([source("a.md", *[f"w{number}" for number in range(300)])])
@@ -234,7 +230,7 @@ async def test_vectors_that_are_searched_in_memory_get_no_index(
     await index.close()
 
 
-async def test_many_vectors_get_an_index_that_finds_what_brute_force_finds(tmp_path: Path) -> None:
+async def test_vector_index_matches_brute_force(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index", FakeEmbeddings(FakeEmbedder(dimension=64)), matrix_bytes=0)
     await index.put([source(f"{s}.md", *[f"w{s} x{c} y{s * c % 97}" for c in range(100)]) for s in range(SOURCES)])
     queries = [("w3 x4 y12", EVERYTHING), ("w80 x9", SearchFilter(paths=["80.md"])), ("y5", SearchFilter(paths=["9"]))]

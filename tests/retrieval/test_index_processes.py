@@ -1,4 +1,4 @@
-"""Real processes on one index: killed in the middle, or writing at once."""
+"""Real processes on one index: killed midway, or writing concurrently."""
 
 import asyncio
 import contextlib
@@ -72,7 +72,7 @@ async def test_killed_writer_leaves_each_source_old_or_new(tmp_path: Path) -> No
     assert not (folder / "damaged").exists()
 
 
-async def test_processes_that_write_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
+async def test_concurrent_processes_lose_and_duplicate_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     index = open_index(folder)
     async with asyncio.timeout(LIMIT_S), writer(folder, "one", ROUNDS) as one, writer(folder, "two", ROUNDS) as two:
@@ -92,7 +92,7 @@ async def test_processes_that_write_at_once_lose_and_double_nothing(tmp_path: Pa
     await index.close()
 
 
-async def test_vectors_in_memory_are_those_that_another_process_has_left(tmp_path: Path) -> None:
+async def test_in_memory_vectors_follow_other_processes(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put([*version(9), source("mine.md", "mine alone")])
     assert len((await chunks(index))[SHARED[0]]) == 10
@@ -104,7 +104,7 @@ async def test_vectors_in_memory_are_those_that_another_process_has_left(tmp_pat
     await index.close()
 
 
-async def test_what_another_process_wrote_is_found_at_once(tmp_path: Path) -> None:
+async def test_text_written_by_another_process_is_found_immediately(tmp_path: Path) -> None:
     mine, other = open_index(tmp_path / "index"), open_index(tmp_path / "index")
     assert await chunks(mine) == {}
     await other.put([source("a.md", "mine too")])

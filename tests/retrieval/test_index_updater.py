@@ -51,7 +51,7 @@ async def index(prepare: Callable[[Index], None] = lambda one: None, **times: fl
         await one.updater.close()
 
 
-async def test_the_first_update_leaves_its_time_to_the_page_but_not_to_a_search() -> None:
+async def test_first_update_yields_to_page_but_not_to_search() -> None:
     one = Index()
     one.updater.start()
     await asyncio.sleep(0.02)
@@ -61,14 +61,14 @@ async def test_the_first_update_leaves_its_time_to_the_page_but_not_to_a_search(
     await one.updater.close()
 
 
-async def test_a_change_during_an_update_brings_another_one() -> None:
+async def test_change_during_update_triggers_another() -> None:
     async with index(lambda one: one.held.clear()) as one:
         one.updater.changed()
         one.held.set()
         await until(lambda: one.updates == 2)
 
 
-async def test_changes_in_a_row_are_one_update_unless_a_search_comes() -> None:
+async def test_consecutive_changes_are_one_update_unless_searched() -> None:
     async with index(quiet_s=LONG_S) as one:
         await one.updater.current(LONG_S)
         for _ in range(3):
@@ -80,7 +80,7 @@ async def test_changes_in_a_row_are_one_update_unless_a_search_comes() -> None:
         assert one.updates == 2
 
 
-async def test_a_file_that_is_still_being_written_is_looked_at_again_by_itself() -> None:
+async def test_file_being_written_is_rechecked_automatically() -> None:
     async with index(lambda one: setattr(one, "again_s", 0.01)) as one:
         await until(lambda: one.updates >= 3)
 
@@ -89,7 +89,7 @@ async def test_a_file_that_is_still_being_written_is_looked_at_again_by_itself()
     ("error", "says"),
     [(IndexUnavailable("the disk is full"), "the disk is full"), (KeyError("x"), "hit an internal error")],
 )
-async def test_an_update_that_fails_says_why_and_the_next_one_mends_it(error: Exception, says: str) -> None:
+async def test_failed_update_says_why_and_next_one_recovers(error: Exception, says: str) -> None:
     async with index(lambda one: setattr(one, "error", error)) as one:
         await until(lambda: one.updater.problem)
         assert (says in str(one.updater.problem), one.updater.is_complete, one.changes) == (True, False, 1)
@@ -99,7 +99,7 @@ async def test_an_update_that_fails_says_why_and_the_next_one_mends_it(error: Ex
         assert one.updater.problem is None
 
 
-async def test_an_answer_does_not_count_if_the_index_was_lost_and_filled_again_meanwhile() -> None:
+async def test_update_does_not_count_if_index_was_lost_meanwhile() -> None:
     async with index() as one:
         await one.updater.current(LONG_S)
 
@@ -118,7 +118,7 @@ async def test_an_answer_does_not_count_if_the_index_was_lost_and_filled_again_m
         assert await one.updater.ask(answer("all again")) == "all again"
 
 
-async def test_nobody_waits_longer_than_he_said() -> None:
+async def test_callers_wait_at_most_their_timeout() -> None:
     async with index(lambda one: one.held.clear()) as one:
         await one.updater.current(0.01)
         assert not one.updater.is_complete

@@ -1,4 +1,4 @@
-"""The benchmark's own arithmetic, and how it reads the file."""
+"""The benchmark's arithmetic, and how it parses its file."""
 
 import json
 import math
@@ -28,19 +28,19 @@ from benchmarks.memory.locomo_file import Question, read_conversations
 EVIDENCE = frozenset({("session_1", 1), ("session_2", 4)})
 
 
-def test_recall_is_the_share_of_the_evidence_that_was_found() -> None:
+def test_recall_is_share_of_found_evidence() -> None:
     assert recall([("session_1", 1), ("session_1", 2)], EVIDENCE) == 0.5
     assert recall([], EVIDENCE) == 0
 
 
-def test_an_earlier_hit_gains_more() -> None:
+def test_earlier_hit_scores_more() -> None:
     best = 1 + 1 / math.log2(3)
     assert ndcg([("session_2", 4), ("x", 1), ("session_1", 1)], EVIDENCE) == pytest.approx((1 + 1 / 2) / best)
     assert ndcg([("x", 1), ("session_1", 1), ("session_1", 1)], EVIDENCE) == pytest.approx((1 / math.log2(3)) / best)
     assert ndcg([("x", 1)], EVIDENCE) == 0
 
 
-def test_a_file_is_read_into_sessions_with_their_days_and_questions_with_their_places(tmp_path: Path) -> None:
+def test_file_is_parsed_into_dated_sessions_and_questions(tmp_path: Path) -> None:
     said = [{"dia_id": "D1:1", "speaker": "A", "text": "Look!", "blip_caption": "a cat"}]
     conversation = {"session_10": [], "session_10_date_time": "9:05 am on 3 June, 2023", "session_2": said}
     conversation |= {"session_2_date_time": "1:56 pm on 8 May, 2023", "speaker_a": "A"}
@@ -70,7 +70,7 @@ def found_in(category: str, methods: Mapping[str, object], hits: int) -> Results
     return results
 
 
-def test_what_the_weights_were_chosen_on_is_told_apart_from_what_is_promised() -> None:
+def test_tuning_set_is_separated_from_reported_set() -> None:
     parts = Parts(found_in("temporal", {**METHODS, **WEIGHTS}, 2), found_in("single-hop", METHODS, 8))
     assert "temporal" not in as_table(parts.others)
     assert f"| **{OURS}** | **80.0 / 80.0 / 80.0** | **80.0 / 80.0 / 80.0** |" in as_table(parts.others)
@@ -80,14 +80,14 @@ def test_what_the_weights_were_chosen_on_is_told_apart_from_what_is_promised() -
     assert "0.6 / 0.4" in weights_table(parts.chosen_on)
 
 
-def test_too_few_conversations_to_choose_and_to_measure_are_refused(tmp_path: Path) -> None:
+def test_too_few_conversations_are_rejected(tmp_path: Path) -> None:
     file = tmp_path / "locomo.json"
     file.write_text(json.dumps([{"sample_id": "c1", "conversation": {}, "qa": []}] * 2))
     with pytest.raises(ValueError, match="2 conversations; 3 are needed"):
         main([str(file)])
 
 
-def test_without_a_file_it_says_that_nothing_was_measured(
+def test_without_file_it_reports_that_nothing_was_measured(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)

@@ -1,4 +1,4 @@
-"""Whatever happens to the folder of the index costs time and nothing else."""
+"""Losing the index folder costs time and nothing else."""
 
 import asyncio
 import re
@@ -34,7 +34,7 @@ async def answers(index: LanceTextIndex) -> list[object]:
     return [sorted(map(repr, (await index.candidates(query, 100, EVERYTHING))[0])) for query in QUERIES]
 
 
-async def test_deleted_index_gives_the_same_results_when_all_is_put_again(tmp_path: Path) -> None:
+async def test_rebuilt_index_gives_same_results(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     index = open_index(folder)
     await index.put(SOURCES)
@@ -116,7 +116,7 @@ DAMAGES = [delete_rows, cut_rows, garble_rows, garble_versions, columns_of_anoth
 
 @pytest.mark.parametrize("loss", [*LOSSES, *DAMAGES], ids=lambda loss: loss.__name__)
 @pytest.mark.parametrize("running", [True, False], ids=["running", "before the start"])
-async def test_lost_index_is_empty_at_once_and_whole_again_when_all_is_put_again(
+async def test_lost_index_is_empty_immediately_and_complete_when_refilled(
     tmp_path: Path, loss: Callable[[Path], None], running: bool
 ) -> None:
     folder = tmp_path / "index"
@@ -145,7 +145,7 @@ async def test_lost_index_is_empty_at_once_and_whole_again_when_all_is_put_again
 
 
 @pytest.mark.parametrize("loss", [*LOSSES, *DAMAGES], ids=lambda loss: loss.__name__)
-async def test_put_onto_a_lost_index_is_there_afterwards(tmp_path: Path, loss: Callable[[Path], None]) -> None:
+async def test_put_on_lost_index_is_present_afterwards(tmp_path: Path, loss: Callable[[Path], None]) -> None:
     folder = tmp_path / "index"
     index = open_index(folder)
     await index.put(SOURCES)
@@ -157,7 +157,7 @@ async def test_put_onto_a_lost_index_is_there_afterwards(tmp_path: Path, loss: C
     await index.close()
 
 
-async def test_damaged_word_index_is_made_anew_from_the_rows(tmp_path: Path) -> None:
+async def test_damaged_word_index_is_rebuilt_from_rows(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put(SOURCES)
     await index.settled()
@@ -186,7 +186,7 @@ LONG = f"LanceError(IO): Execution error: {'a long way ' * 40}"
         (LONG[:300], f"{LONG}\nStale file handle (os error 116)"),
     ],
 )
-async def test_error_of_the_machine_moves_no_table_aside(tmp_path: Path, said: str, by_lance: str) -> None:
+async def test_system_error_moves_no_table_aside(tmp_path: Path, said: str, by_lance: str) -> None:
     index = open_index(tmp_path / "index")
     await index.put(SOURCES)
     await index.close()
@@ -203,7 +203,7 @@ async def test_error_of_the_machine_moves_no_table_aside(tmp_path: Path, said: s
     assert not (tmp_path / "index" / "damaged").exists()
 
 
-async def test_search_of_an_index_that_is_replaced_again_and_again_finds_words_alone(
+async def test_search_of_repeatedly_replaced_index_falls_back_to_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = open_index(tmp_path / "index")
@@ -219,7 +219,7 @@ async def test_search_of_an_index_that_is_replaced_again_and_again_finds_words_a
     await index.close()
 
 
-async def test_folder_deleted_again_and_again_while_it_is_used_raises_nothing(tmp_path: Path) -> None:
+async def test_repeatedly_deleting_folder_in_use_raises_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     index = open_index(folder)
     ended = asyncio.Event()
@@ -252,7 +252,7 @@ async def test_folder_deleted_again_and_again_while_it_is_used_raises_nothing(tm
     await fresh.close()
 
 
-async def test_disk_that_refuses_is_said_and_nothing_is_moved(tmp_path: Path) -> None:
+async def test_refusing_disk_is_reported_and_nothing_moved(tmp_path: Path) -> None:
     (tmp_path / "index").write_text("a file where the folder should be")
     index = open_index(tmp_path / "index")
     for refused in (index.checksums(), index.put(SOURCES), index.remove([("main", "a.md")]), found(index, "tea")):
@@ -262,7 +262,7 @@ async def test_disk_that_refuses_is_said_and_nothing_is_moved(tmp_path: Path) ->
     await index.close()
 
 
-async def test_that_it_was_lost_is_told_before_anybody_can_find_it_empty(tmp_path: Path) -> None:
+async def test_loss_is_reported_before_index_is_seen_empty(tmp_path: Path) -> None:
     """Else a search in between would find nothing, and nobody would look into the files for it."""
     empty_before_told: list[bool] = []
     collection = chunk_collection(
@@ -298,7 +298,7 @@ asyncio.run(main())
 """
 
 
-def test_machine_without_a_free_file_is_no_reason_to_give_a_table_up(tmp_path: Path) -> None:
+def test_exhausted_file_handles_do_not_discard_a_table(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FEW_FILES, str(tmp_path / "index")]
     said = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert said.stdout.splitlines() == ["IndexUnavailable", "['tea']"], said.stderr

@@ -1,4 +1,4 @@
-"""What a search over an index gives: scores and their parts, snippets, filters, and what it says where it lacks."""
+"""Searching an index: scores and their parts, snippets, filters, notices about missing parts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -60,7 +60,7 @@ def names(answer: SearchAnswer) -> list[str]:
     return [one.path for one in answer.found]
 
 
-async def test_words_and_meaning_both_find_and_the_answer_says_where_and_how_well() -> None:
+async def test_words_and_meaning_are_combined_with_location_and_score() -> None:
     index = await notes(pets="# Home\n\n## Pets\nThe cat is called Mo.\n", money="The budget of March is large.")
     (one,) = (await search_of(index).search("cat")).found
     assert (one.path, one.start_line, one.end_line, one.heading) == ("pets.md", 1, 4, "Home › Pets")
@@ -74,14 +74,14 @@ async def test_words_and_meaning_both_find_and_the_answer_says_where_and_how_wel
     assert other.score == other.vector_score
 
 
-async def test_four_times_as_many_candidates_are_asked_of_each_leg() -> None:
+async def test_four_times_as_many_candidates_are_requested_per_ranking() -> None:
     index = await notes(a="cat")
     await search_of(index).search("cat")
     await search_of(index).search("cat", limit=10)
     assert [count for _, count, _ in index.asked] == [24, 40]
 
 
-async def test_a_filter_reaches_the_index_and_nothing_else_is_found() -> None:
+async def test_filter_is_applied_in_index() -> None:
     index = SmallIndex(meaning)
     await index.put(
         [
@@ -101,7 +101,7 @@ async def test_a_filter_reaches_the_index_and_nothing_else_is_found() -> None:
     assert names(await search.search("cat", only=SearchFilter(until=date(2025, 12, 1)))) == []
 
 
-async def test_without_an_embedder_words_alone_are_found_and_it_says_so() -> None:
+async def test_without_embedder_word_results_are_returned_with_notice() -> None:
     index = SmallIndex()
     await index.put([a_source("a.md", "The cat is Mo."), a_source("b.md", "No pets here.")])
     answer = await search_of(index).search("cat")
@@ -110,7 +110,7 @@ async def test_without_an_embedder_words_alone_are_found_and_it_says_so() -> Non
     assert (one.path, one.vector_score, one.score) == ("a.md", None, one.text_score)
 
 
-async def test_where_nothing_is_relevant_enough_what_holds_the_words_is_given_and_the_rest_is_not() -> None:
+async def test_without_relevant_results_only_word_matches_are_returned() -> None:
     weak = a_candidate("a.md", "one", similarity=0.1, words=0.5)
     unlike = a_candidate("b.md", "two", similarity=0.15)
     answer = await search_of(Scripted(weak, unlike)).search("one", min_score=0.9)
@@ -122,7 +122,7 @@ async def test_where_nothing_is_relevant_enough_what_holds_the_words_is_given_an
     assert (await search_of(Scripted(unlike)).search("one", min_score=0.9)).found == ()
 
 
-async def test_an_index_that_cannot_be_used_lets_the_files_answer() -> None:
+async def test_files_answer_if_index_is_unusable() -> None:
     async def read_the_files(query: str, only: SearchFilter, limit: int) -> Sequence[Found]:
         assert only.agents == frozenset({"main"})
         return [Found("memory", "main", f"{number}.md", 1, 1, "", query, 0.5) for number in range(limit + 1)]
@@ -139,7 +139,7 @@ async def test_an_index_that_cannot_be_used_lets_the_files_answer() -> None:
     assert (nothing.found, nothing.note) == ((), "The search failed. The table is damaged.")
 
 
-async def test_an_error_that_nobody_foresaw_is_not_hidden() -> None:
+async def test_unexpected_error_is_not_hidden() -> None:
     index = SmallIndex(meaning)
     index.broken = KeyError("bug")
     with pytest.raises(KeyError):
@@ -147,20 +147,20 @@ async def test_an_error_that_nobody_foresaw_is_not_hidden() -> None:
 
 
 @pytest.mark.parametrize(("query", "limit"), [("", None), (" \n", None), ("cat", 0)])
-async def test_nothing_asked_is_nothing_found_and_the_index_is_left_alone(query: str, limit: int | None) -> None:
+async def test_empty_query_finds_nothing_without_index_access(query: str, limit: int | None) -> None:
     index = await notes(a="cat")
     assert (await search_of(index).search(query, limit=limit)).found == ()
     assert index.asked == []
 
 
-async def test_of_a_pasted_book_the_beginning_is_searched_for() -> None:
+async def test_very_long_query_is_searched_by_its_beginning() -> None:
     index = await notes(a="cat")
     await search_of(index).search("cat " * 100_000)
     ((query, _, _),) = index.asked
     assert len(query) <= MAX_QUERY_CHARS
 
 
-async def test_a_snippet_is_bounded_and_shows_the_hit() -> None:
+async def test_snippet_is_bounded_and_contains_match() -> None:
     text = "Nothing of note here. " * 60 + "The kitten sleeps on the sofa. " + "More of the same. " * 40
     index = await notes()
     await index.put([Source("memory", "main", "a.md", "1", chunk_markdown(text, size=ChunkSize(2000, 0)))])
@@ -171,7 +171,7 @@ async def test_a_snippet_is_bounded_and_shows_the_hit() -> None:
     assert one.snippet.endswith("…")
 
 
-async def test_lines_that_two_passages_share_are_given_once() -> None:
+async def test_shared_lines_of_two_passages_are_returned_once() -> None:
     first = a_candidate(text="one\ntwo cat\nthree", lines=(1, 3), similarity=0.9, words=9.0)
     second = a_candidate(text="three\nfour cat\nfive", lines=(3, 5), similarity=0.8, words=8.0)
     (one, other) = (await search_of(Scripted(second, first)).search("cat")).found
@@ -183,18 +183,18 @@ async def test_lines_that_two_passages_share_are_given_once() -> None:
     assert (other.start_line, other.end_line, other.snippet) == (1, 2, "one\ntwo cat")
 
 
-async def test_a_passage_whose_hit_stands_in_a_better_one_is_not_given_again() -> None:
+async def test_passage_whose_match_is_in_a_better_one_is_dropped() -> None:
     first = a_candidate(text="one\ntwo\nthe cat", lines=(1, 3), similarity=0.9, words=9.0)
     second = a_candidate(text="the cat\nfour\nfive", lines=(3, 5), similarity=0.8, words=8.0)
     assert len((await search_of(Scripted(first, second)).search("cat")).found) == 1
 
 
-async def test_pieces_of_one_long_line_are_both_given() -> None:
+async def test_parts_of_one_long_line_are_both_returned() -> None:
     pieces = [a_candidate(text=f"the cat {number} is here", similarity=0.9 - number / 10) for number in range(2)]
     assert len((await search_of(Scripted(*pieces)).search("cat")).found) == 2
 
 
-async def test_children_are_matched_and_their_passage_is_given_once() -> None:
+async def test_matched_children_return_their_passage_once() -> None:
     text = "# Pets\n" + "\n\n".join(f"The cat number {number} likes the sofa a lot." for number in range(120))
     index = SmallIndex()
     await index.put([Source("document", "main", "pets.md", "1", chunk_children(text))])
@@ -206,7 +206,7 @@ async def test_children_are_matched_and_their_passage_is_given_once() -> None:
     assert "number 7 " in exact.snippet
 
 
-async def test_the_newer_day_is_first_and_age_alone_loses_nothing() -> None:
+async def test_newer_result_comes_first_and_age_alone_loses_nothing() -> None:
     settings = replace(PLAIN, recency_floor=0.0)
     old = a_candidate("old.md", "x y", day=TODAY - timedelta(days=70), similarity=0.8, words=5.0)
     new = a_candidate("new.md", "x z", day=TODAY, similarity=0.8, words=5.0)
@@ -217,7 +217,7 @@ async def test_the_newer_day_is_first_and_age_alone_loses_nothing() -> None:
     assert answer.note is None
 
 
-async def test_reciprocal_ranks_are_the_other_way_and_their_scores_are_within_bounds() -> None:
+async def test_rrf_is_selectable_with_bounded_scores() -> None:
     both = a_candidate("both.md", "x y", similarity=0.5, words=3.0)
     words = a_candidate("words.md", "x z", words=9.0)
     like = a_candidate("like.md", "w", similarity=0.9)
@@ -226,7 +226,7 @@ async def test_reciprocal_ranks_are_the_other_way_and_their_scores_are_within_bo
     assert answer.found[0].score == pytest.approx((1 / 62 + 1 / 62) / (2 / 61), abs=1e-4)
 
 
-async def test_ranks_place_what_is_found_and_say_nothing_of_whether_it_is_relevant() -> None:
+async def test_rrf_ranks_but_does_not_judge_relevance() -> None:
     ranks = replace(PLAIN, fusion="rrf")
     only_hit = a_candidate("only.md", "w", similarity=0.05)
     assert (await search_of(Scripted(only_hit), ranks).search("x", min_score=0.35)).found == ()
@@ -237,7 +237,7 @@ async def test_ranks_place_what_is_found_and_say_nothing_of_whether_it_is_releva
     assert [one.relevance for one in answer.found] == [pytest.approx(0.6 * 0.3 + 0.4), pytest.approx(0.6 * 0.9)]
 
 
-async def test_a_passage_is_known_again_by_its_whole_text_whatever_is_shown_of_it() -> None:
+async def test_passage_identity_is_its_full_text() -> None:
     text = "The cat. " + "Nothing here. " * 60 + "Money."
     cat, money = [
         (await search_of(Scripted(a_candidate("a.md", text, similarity=0.9, words=5.0))).search(word)).found[0]
@@ -249,7 +249,7 @@ async def test_a_passage_is_known_again_by_its_whole_text_whatever_is_shown_of_i
     assert (await search_of(Scripted(other)).search("cat")).found[0].checksum != cat.checksum
 
 
-async def test_a_changed_configuration_counts_at_the_next_search() -> None:
+async def test_changed_configuration_applies_to_next_search() -> None:
     index = await notes(a="cat", b="the cat", c="a cat")
     settings = [replace(PLAIN, limit=1)]
     search = HybridSearch(index, lambda: settings[-1], FakeClock(), time_zone=UTC)

@@ -1,4 +1,4 @@
-"""The numbers by which memory is searched, kept and recalled: each is a promise, so none changes unseen."""
+"""The documented search, memory and recall numbers, so that none changes unnoticed."""
 
 from dataclasses import asdict
 
@@ -23,7 +23,7 @@ DEFAULTS = {
 }
 
 
-def test_each_number_of_the_configuration_is_the_one_that_ranks() -> None:
+def test_each_configured_number_is_used_in_ranking() -> None:
     memory = MemoryConfig(
         min_score=0.35,
         fusion="rrf",
@@ -46,7 +46,7 @@ def test_each_number_of_the_configuration_is_the_one_that_ranks() -> None:
     }
 
 
-def test_an_empty_configuration_ranks_as_was_decided() -> None:
+def test_default_configuration_ranks_as_documented_in_decision() -> None:
     assert asdict(search_settings(Config())) == asdict(SearchSettings()) == DEFAULTS
 
 
@@ -69,9 +69,9 @@ def test_an_empty_configuration_ranks_as_was_decided() -> None:
         (MemoryConfig().consolidation_idle_ms, 600_000),
     ],
 )
-def test_what_the_documentation_promises_is_what_is_done(number: object, promised: object) -> None:
+def test_documented_defaults_are_used(number: object, promised: object) -> None:
     assert number == promised
 
 
-def test_a_turn_is_held_up_by_recall_for_50_milliseconds_at_most() -> None:
+def test_recall_delays_a_turn_by_at_most_50_milliseconds() -> None:
     assert 0 < recall.WAIT_S <= 0.05

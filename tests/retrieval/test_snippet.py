@@ -7,13 +7,13 @@ from onyx_jupyter.retrieval.snippet import ELLIPSIS, coverage, hits, query_stems
 FILLER = "Nothing of note was said. " * 80
 
 
-def test_words_that_every_text_has_do_not_count_unless_there_are_no_others() -> None:
+def test_stop_words_do_not_count_unless_alone() -> None:
     assert significant_words("When did the Caroline of ours go to the museum?") == "Caroline ours go museum"
     assert significant_words("Who is it?") == "Who is it?"
     assert significant_words("?!") == "?!"
 
 
-def test_a_stem_finds_other_forms_of_its_word_and_no_part_of_another() -> None:
+def test_stem_matches_inflections_but_no_part_of_another_word() -> None:
     assert coverage("She was painting", query_stems("painted")) == 1.0
     assert coverage("Une crème brûlée", query_stems("CREME BRULEE")) == 1.0
     assert coverage("a concatenated string", query_stems("cat")) == 0.0
@@ -22,19 +22,19 @@ def test_a_stem_finds_other_forms_of_its_word_and_no_part_of_another() -> None:
     assert coverage("anything", []) == 0.0
 
 
-def test_a_hit_is_told_where_it_stands_whatever_letters_are_before_it() -> None:
+def test_match_position_is_right_after_any_characters() -> None:
     text = "İstanbul, ﬁrst Straße: CAFÉ, ĲSSEL 数据 café"
     places = [text.index(word) for word in ("CAFÉ", "数据", "café")]
     assert hits(text, query_stems("Café 数据")) == list(zip(places, ["cafe", "数据", "cafe"], strict=True))
     assert hits("painting a pain", ["pain", "paint"]) == [(0, "paint"), (11, "pain")]
 
 
-def test_a_short_passage_is_shown_whole() -> None:
+def test_short_passage_is_shown_completely() -> None:
     assert snippet("  one\ntwo  ", query_stems("three")) == "one\ntwo"
 
 
 @pytest.mark.parametrize("before", [0, 1, 40, 79])
-def test_the_hit_is_shown_wherever_it_stands_and_the_bound_is_kept(before: int) -> None:
+def test_match_is_shown_anywhere_within_limit(before: int) -> None:
     text = FILLER[: 26 * before] + "The kitten sleeps. " + FILLER[26 * before :]
     shown = snippet(text, query_stems("kittens"), 200)
     assert "kitten sleeps" in shown
@@ -43,11 +43,11 @@ def test_the_hit_is_shown_wherever_it_stands_and_the_bound_is_kept(before: int) 
     assert shown.strip(ELLIPSIS) in text
 
 
-def test_of_several_hits_the_place_with_the_most_different_ones_is_shown() -> None:
+def test_place_with_most_distinct_matches_is_shown() -> None:
     text = "cat cat cat. " + FILLER + "The cat and the budget. " + FILLER
     assert "cat and the budget" in snippet(text, query_stems("cat budget"), 200)
 
 
-def test_without_a_hit_the_beginning_is_shown() -> None:
+def test_without_match_beginning_is_shown() -> None:
     assert snippet("First. " + FILLER, query_stems("kitten"), 100).startswith("First.")
     assert snippet("x" * 5000, query_stems("kitten"), 100) == "x" * 98 + ELLIPSIS

@@ -9,7 +9,7 @@ from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
 from tests.retrieval.sources import EVERYTHING, found, open_index, source, texts_with
 
 
-async def test_what_is_put_comes_back_as_it_was(tmp_path: Path) -> None:
+async def test_put_text_round_trips(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     chunk = Chunk(
         "Kai is allergic to nuts.",
@@ -29,7 +29,7 @@ async def test_what_is_put_comes_back_as_it_was(tmp_path: Path) -> None:
     await index.close()
 
 
-async def test_words_and_meaning_each_find_what_the_other_cannot(tmp_path: Path) -> None:
+async def test_words_and_meaning_complement_each_other(tmp_path: Path) -> None:
     embedder = FakeEmbedder(alike={"car": "automobile"})
     index = open_index(tmp_path / "index", FakeEmbeddings(embedder))
     await index.put([source("a.md", "my automobile"), source("b.md", "the garage")])
@@ -43,7 +43,7 @@ async def test_words_and_meaning_each_find_what_the_other_cannot(tmp_path: Path)
     await index.close()
 
 
-async def test_context_is_searched_both_ways_and_is_no_part_of_the_text(tmp_path: Path) -> None:
+async def test_context_is_searched_but_not_part_of_text(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put([Source("memory", "main", "a.md", "1", [Chunk("yes, on Friday", 1, 1, context="shall we meet?")])])
     (one,) = await found(index, "meet")
@@ -54,7 +54,7 @@ async def test_context_is_searched_both_ways_and_is_no_part_of_the_text(tmp_path
     await index.close()
 
 
-async def test_what_was_said_before_is_searched_by_words_and_does_not_change_the_meaning(tmp_path: Path) -> None:
+async def test_previous_turns_are_searched_by_words_only(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     chunks = [Chunk("yes, on Friday", 1, 1, before="shall we meet?"), Chunk("yes, on Friday", 2, 2)]
     await index.put([Source("session", "main", "s", "1", chunks)])
@@ -65,7 +65,7 @@ async def test_what_was_said_before_is_searched_by_words_and_does_not_change_the
     await index.close()
 
 
-async def test_words_that_every_text_has_find_nothing_beside_others_and_all_alone(tmp_path: Path) -> None:
+async def test_stop_words_find_nothing_beside_others_and_everything_alone(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put([source("a.md", "the garden of ours", "a cat", "Who, the band")])
     assert await texts_with(index, "Where is the cat of the house?") == {"a cat"}
@@ -73,7 +73,7 @@ async def test_words_that_every_text_has_find_nothing_beside_others_and_all_alon
     await index.close()
 
 
-async def test_each_leg_brings_at_most_what_was_asked_for(tmp_path: Path) -> None:
+async def test_each_ranking_returns_at_most_requested_number(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put([source("a.md", *[f"note {number}" for number in range(30)])])
     candidates, _ = await index.candidates("note", 4, EVERYTHING)
@@ -83,7 +83,7 @@ async def test_each_leg_brings_at_most_what_was_asked_for(tmp_path: Path) -> Non
     await index.close()
 
 
-async def test_new_chunks_take_the_place_of_old_ones(tmp_path: Path) -> None:
+async def test_new_chunks_replace_old_ones(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     await index.put([source("a.md", "first", "second", "third"), source("b.md", "first")])
     await index.put([source("a.md", "second", "fourth")])
@@ -106,7 +106,7 @@ async def test_same_path_of_another_agent_is_another_source(tmp_path: Path) -> N
     await index.close()
 
 
-async def test_checksums_are_those_of_an_agent_and_of_sources_without_text_too(tmp_path: Path) -> None:
+async def test_checksums_are_per_agent_and_include_empty_sources(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     empty = Source("memory", "", "shared/empty.md", "e", [])
     await index.put([source("a.md", "tea"), empty])
@@ -116,7 +116,7 @@ async def test_checksums_are_those_of_an_agent_and_of_sources_without_text_too(t
     await index.close()
 
 
-async def test_sources_cut_in_another_way_are_to_be_put_again_and_are_found_meanwhile(tmp_path: Path) -> None:
+async def test_sources_with_outdated_chunking_are_stale_but_searchable(tmp_path: Path) -> None:
     before = open_index(tmp_path / "index")
     await before.put([source("a.md", "tea"), source("b.md", "coffee")])
     await before.close()
@@ -128,7 +128,7 @@ async def test_sources_cut_in_another_way_are_to_be_put_again_and_are_found_mean
     await index.close()
 
 
-async def test_an_older_version_of_onyx_leaves_what_a_newer_one_has_cut(tmp_path: Path) -> None:
+async def test_older_version_leaves_chunks_of_newer_one(tmp_path: Path) -> None:
     old, new = (open_index(tmp_path / "index", chunking=chunking) for chunking in ("rules 1", "rules 2"))
     notes = [source("a.md", "tea"), source("b.md", "coffee")]
     whole = {("main", note.path): note.checksum for note in notes}
@@ -163,7 +163,7 @@ async def test_an_older_version_of_onyx_leaves_what_a_newer_one_has_cut(tmp_path
         (SearchFilter(agents=frozenset({"work"}), paths=["memory/"]), {"memory/d.md"}),
     ],
 )
-async def test_filters_hold_for_both_legs(tmp_path: Path, only: SearchFilter, paths: set[str]) -> None:
+async def test_filters_apply_to_both_rankings(tmp_path: Path, only: SearchFilter, paths: set[str]) -> None:
     index = open_index(tmp_path / "index")
     await index.put(
         [
@@ -206,7 +206,7 @@ async def test_words_are_found_in_any_script(tmp_path: Path, text: str, query: s
     await index.close()
 
 
-async def test_names_that_are_no_text_are_kept_to_the_letter(tmp_path: Path) -> None:
+async def test_names_with_invalid_unicode_are_preserved(tmp_path: Path) -> None:
     index = open_index(tmp_path / "index")
     name = b"no\xffte.md".decode(errors="surrogateescape")
     await index.put([source(name, "tea", agent="o'neil")])
@@ -217,7 +217,7 @@ async def test_names_that_are_no_text_are_kept_to_the_letter(tmp_path: Path) -> 
     await index.close()
 
 
-async def test_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+async def test_folder_is_private(tmp_path: Path) -> None:
     index = open_index(tmp_path / "home" / "index")
     await index.put([source("a.md", "tea")])
     assert (tmp_path / "home" / "index").stat().st_mode & 0o777 == 0o700

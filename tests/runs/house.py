@@ -14,8 +14,8 @@ from onyx_jupyter.app.features import FEATURES
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.features.notebooks.review import NotebookPlaces
-from onyx_jupyter.features.warm_up.warm_up import WarmUp
+from onyx_jupyter.features.notebooks.review_service import NotebookPlaces
+from onyx_jupyter.features.warm_up.feature import WarmUp
 from onyx_jupyter.messages import Attachment, Risk, ToolResult
 from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Feature
@@ -35,6 +35,7 @@ from onyx_jupyter.toolsets.arguments import Arguments, ByModel
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.tool import PerCall, Tool, whole_call
 from onyx_jupyter.toolsets.toolset import FixedToolset, Toolset
+from tests import left_open
 from tests.runs.open_onyx import OpenOnyx
 from tests.waiting import LIMIT_S, until
 
@@ -188,7 +189,10 @@ def _unhurried(feature: Feature) -> Feature:
 
 
 class House:
-    """One server's Onyx; two on the same folder are two servers. `events` is all that one watcher has seen."""
+    """One server's Onyx; two on the same folder are two servers. `events` is all that one watcher has seen.
+
+    It is closed after the test, if not before.
+    """
 
     def __init__(
         self,
@@ -246,6 +250,7 @@ class House:
         )
         self.onyx = OpenOnyx(host, [_unhurried(one) for one in (FEATURES if features is None else features)])
         self.onyx.streams.connect(self.receive)
+        left_open.opened(self)
 
     def receive(self, told: StreamedEvent) -> None:
         frame = json.loads(told.encoded(encode_event))
@@ -296,13 +301,14 @@ class House:
         await self.onyx.approvals.deny(await self.asked(), "ada", reason)
 
     async def close(self) -> None:
+        left_open.closed(self)
         async with asyncio.timeout(LIMIT_S):
             await self.onyx.close()
 
     def ends(self, run_id: str) -> list[Event]:
         return [event for event in self.events if event[0] in ENDS and event[1]["runId"] == run_id]
 
-    def names(self, *, without: Sequence[str] = ("session.updated",)) -> list[str]:
+    def names(self, *, without: Sequence[str] = ("session.updated", "usage.changed")) -> list[str]:
         return [name for name, _ in self.events if name not in without]
 
     def of(self, name: str) -> list[dict[str, Any]]:

@@ -10,24 +10,17 @@ from onyx_jupyter.agents.toolsets import AgentToolsets
 from onyx_jupyter.app.onyx import Onyx
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.features.knowledge.documents import ServerKnowledge
-from onyx_jupyter.features.knowledge.keys import KNOWLEDGE
-from onyx_jupyter.features.local_models.keys import LOCAL_MODELS
-from onyx_jupyter.features.local_models.service import LocalModels
-from onyx_jupyter.features.memory.consolidation_scheduler import ConsolidationScheduler
-from onyx_jupyter.features.memory.keys import CONSOLIDATION, MEMORIES, MEMORY_NOTES
-from onyx_jupyter.features.memory.memories import Memories
-from onyx_jupyter.features.memory.notes import MemoryNotes
-from onyx_jupyter.features.models.offered_models import offered_models
-from onyx_jupyter.features.notebooks.keys import NOTEBOOK_REVIEW
-from onyx_jupyter.features.notebooks.review import NotebookReview
-from onyx_jupyter.features.project.files import ProjectFiles
-from onyx_jupyter.features.project.keys import PROJECT_FILES
-from onyx_jupyter.features.sessions.conversations import Conversations
-from onyx_jupyter.features.sessions.keys import CONVERSATIONS, SESSION_SEARCH
-from onyx_jupyter.features.sessions.search import SessionSearch
-from onyx_jupyter.features.skills.keys import SKILLS
-from onyx_jupyter.features.skills.skill_service import Skills
+from onyx_jupyter.features.knowledge.documents import KNOWLEDGE, ServerKnowledge
+from onyx_jupyter.features.local_models.service import LOCAL_MODELS, LocalModels
+from onyx_jupyter.features.memory.consolidation_scheduler import CONSOLIDATION, ConsolidationScheduler
+from onyx_jupyter.features.memory.memories import MEMORIES, Memories
+from onyx_jupyter.features.memory.notes import MEMORY_NOTES, MemoryNotes
+from onyx_jupyter.features.models.feature import offered_models
+from onyx_jupyter.features.notebooks.review_service import NOTEBOOK_REVIEW, NotebookReview
+from onyx_jupyter.features.project.files import PROJECT_FILES, ProjectFiles
+from onyx_jupyter.features.sessions.conversations import CONVERSATIONS, Conversations
+from onyx_jupyter.features.sessions.search import SESSION_SEARCH, SessionSearch
+from onyx_jupyter.features.skills.skill_service import SKILLS, Skills
 from onyx_jupyter.human_requests.broker import ApprovalBroker
 from onyx_jupyter.human_requests.grants import GrantStore
 from onyx_jupyter.human_requests.questions import Questions

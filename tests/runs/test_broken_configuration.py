@@ -41,7 +41,7 @@ async def reread(house, text):
 
 
 @pytest.mark.parametrize("text", BROKEN)
-async def test_in_auto_mode_everything_is_asked_while_the_file_has_an_error(tmp_path, text):
+async def test_broken_file_makes_auto_mode_ask_for_everything(tmp_path, text):
     save = Save()
     house = House(tmp_path, [[SAVE], "Denied", [TOUCH], "Done"], config=text, more_tools=[save])
     key = await house.session()
@@ -54,10 +54,9 @@ async def test_in_auto_mode_everything_is_asked_while_the_file_has_an_error(tmp_
     assert (await reread(house, AUTO_TOUCH))["ok"]
     await house.run(key, mode="auto", model="scripted/model")
     assert house.touch.done == ["x"], "once the file is right, Auto mode is as configured"
-    await house.close()
 
 
-async def test_an_error_that_comes_while_the_server_runs_takes_auto_away_at_the_next_message(tmp_path):
+async def test_error_while_running_revokes_auto_at_next_message(tmp_path):
     house = House(tmp_path, [[TOUCH], "Done", [TOUCH]], config=AUTO_TOUCH)
     key = await house.session()
     await house.run(key, mode="auto", model="scripted/model")
@@ -68,10 +67,9 @@ async def test_an_error_that_comes_while_the_server_runs_takes_auto_away_at_the_
     assert house.touch.done == ["x"]
     await house.onyx.abort(run_id)
     await house.end(run_id)
-    await house.close()
 
 
-async def test_the_environment_gives_no_auto_back_and_a_bad_variable_is_an_error_like_any(tmp_path):
+async def test_environment_cannot_restore_auto_and_bad_variable_is_an_error(tmp_path):
     for variables in ({"ONYX_SECURITY__AUTO": '["touch"]', "ONYX_NO__KEY": "1"}, {"ONYX_SECURITY__AUTO": "touch"}):
         save = Save()
         house = House(tmp_path, [[SAVE]], environment=MODEL | variables, more_tools=[save])
@@ -85,7 +83,7 @@ async def test_the_environment_gives_no_auto_back_and_a_bad_variable_is_an_error
         await house.close()
 
 
-async def test_a_denied_tool_stays_away_when_the_file_breaks_while_the_server_runs(tmp_path):
+async def test_denied_tool_stays_denied_when_file_breaks_while_running(tmp_path):
     good = '{agents: {list: [{id: "main", tools: {deny: ["touch"]}}]}}'
     house = House(tmp_path, ["Hi", [TOUCH], "No"], config=good)
     key = await house.session()
@@ -96,10 +94,9 @@ async def test_a_denied_tool_stays_away_when_the_file_breaks_while_the_server_ru
     await house.run(key, model="scripted/model")
     assert house.touch.done == []
     assert house.of("exec.approval_request") == []
-    await house.close()
 
 
-async def test_a_denied_tool_stays_away_at_a_fresh_start_with_a_broken_file(tmp_path):
+async def test_denied_tool_stays_denied_on_start_with_broken_file(tmp_path):
     before = House(tmp_path, config='{agents: {list: [{id: "main", tools: {deny: ["touch"]}}]}}')
     await before.onyx.ready()
     await before.close()
@@ -108,20 +105,18 @@ async def test_a_denied_tool_stays_away_at_a_fresh_start_with_a_broken_file(tmp_
     await house.run(await house.session(), model="scripted/model")
     assert "peek" in offered(house)
     assert "touch" not in offered(house)
-    await house.close()
 
 
-async def test_a_session_of_another_agent_keeps_its_few_tools_while_the_file_has_an_error(tmp_path):
+async def test_other_agents_session_keeps_its_tools_while_file_is_broken(tmp_path):
     good = '{agents: {list: [{id: "main"}, {id: "reader", tools: {allow: ["peek"]}}]}}'
     house = House(tmp_path, ["Hi"], config=good)
     key = await house.session(agent="reader")
     await reread(house, '{agents: {list: "none"}}')
     await house.run(key, model="scripted/model")
     assert offered(house) == {"peek"}
-    await house.close()
 
 
-async def test_a_session_whose_agent_nobody_knows_gets_no_other_agents_tools(tmp_path):
+async def test_session_of_unknown_agent_gets_no_other_agents_tools(tmp_path):
     good = '{agents: {list: [{id: "main"}, {id: "reader", tools: {allow: ["peek"]}}]}}'
     before = House(tmp_path, config=good)
     key = await before.session(agent="reader")
@@ -133,20 +128,18 @@ async def test_a_session_whose_agent_nobody_knows_gets_no_other_agents_tools(tmp
     assert (name, data["code"]) == ("chat.error", "not_found")
     assert house.model.requests == []
     assert house.touch.done == []
-    await house.close()
 
 
-async def test_health_says_what_holds_until_the_file_is_right(tmp_path):
+async def test_health_says_what_applies_until_file_is_fixed(tmp_path):
     house = House(tmp_path, config="{\n runtime: { maxTurns: 'many' } }")
     await house.onyx.ready()
     config = (await house.onyx.container.health())["config"]
     assert "line 2" in config["message"]
     assert "Auto mode asks for everything" in config["hint"]
     assert "denied tools stay denied" in config["hint"]
-    await house.close()
 
 
-async def test_what_is_allowed_always_stays_allowed(tmp_path):
+async def test_always_grants_stay(tmp_path):
     house = House(tmp_path, [[TOUCH], "Done", [TOUCH], "Done"])
     key = await house.session()
     run_id = await house.send(key)
@@ -155,10 +148,9 @@ async def test_what_is_allowed_always_stays_allowed(tmp_path):
     await reread(house, "{")
     await house.run(key, model="scripted/model")
     assert house.touch.done == ["x", "x"]
-    await house.close()
 
 
-def test_the_kept_copy_is_written_once_and_holds_no_key(tmp_path):
+def test_last_good_copy_is_written_once_without_keys(tmp_path):
     home = Home(tmp_path)
     home.config_file.write_text('{providers: {lab: {baseUrl: "https://a:pass@lab.example", apiKey: "sk-secret"}}}')
     load_settings(home, {})
@@ -171,7 +163,7 @@ def test_the_kept_copy_is_written_once_and_holds_no_key(tmp_path):
     assert home.last_good_file.stat().st_ino == stamp.st_ino, "the same is not written twice"
 
 
-def test_a_configuration_with_an_error_is_never_kept(tmp_path):
+def test_broken_configuration_is_never_kept(tmp_path):
     home = Home(tmp_path)
     home.config_file.write_text('{agents: {list: [{tools: {deny: ["exec"]}}]}}')
     load_settings(home, {})
@@ -183,7 +175,7 @@ def test_a_configuration_with_an_error_is_never_kept(tmp_path):
 
 
 @pytest.mark.parametrize("damaged", ["", "{", '{"schema_version": 2, "config": {}}', '{"config": {}}', "\x00"])
-def test_a_damaged_copy_is_as_good_as_none_and_nothing_runs_unasked(tmp_path, damaged, caplog):
+def test_damaged_copy_counts_as_none_and_everything_is_asked(tmp_path, damaged, caplog):
     home = Home(tmp_path)
     home.config_file.write_text('{agents: {list: [{tools: {deny: ["exec"]}}]}, nonsense: 1}')
     home.last_good_file.write_text(damaged)
@@ -193,14 +185,14 @@ def test_a_damaged_copy_is_as_good_as_none_and_nothing_runs_unasked(tmp_path, da
     assert "last-good.json cannot be read" in caplog.text
 
 
-def test_a_copy_that_cannot_be_written_keeps_no_server_from_starting(tmp_path, caplog):
+def test_unwritable_copy_does_not_prevent_start(tmp_path, caplog):
     home = Home(tmp_path)
     home.last_good_file.mkdir()
     assert load_settings(home, {}).error is None
     assert "could not be saved" in caplog.text
 
 
-def test_keys_in_a_broken_file_are_hidden_all_the_same(tmp_path):
+def test_keys_in_broken_file_are_redacted(tmp_path):
     home = Home(tmp_path)
     home.config_file.write_text('{providers: {lab: {apiKey: "first-key-of-the-lab"}}}')
     before = load_settings(home, {})

@@ -33,7 +33,7 @@ def decisions(house):
 
 
 @pytest.mark.parametrize("mode", ["agent", "auto"])
-async def test_a_denied_tool_is_not_offered_and_refused_if_called_all_the_same(tmp_path, mode):
+async def test_denied_tool_is_not_offered_and_rejected_if_called(tmp_path, mode):
     house = House(tmp_path, [[TOUCH], "No"], config=AUTO, ceiling=NO_TOUCH)
     key = await house.session()
     await house.run(key, mode=mode)
@@ -44,18 +44,16 @@ async def test_a_denied_tool_is_not_offered_and_refused_if_called_all_the_same(t
     assert result["content"] == "Denied: Not allowed on this server: touch."
     assert house.of("exec.approval_request") == []
     assert decisions(house) == [("touch", "denied", "ceiling")]
-    await house.close()
 
 
-async def test_a_denied_tool_that_only_reads_is_refused_and_written_down_too(tmp_path):
+async def test_denied_read_only_tool_is_rejected_and_logged(tmp_path):
     house = House(tmp_path, [[PEEK], "No"], ceiling=Ceiling(deny=["peek"]))
     await house.run(await house.session())
     assert house.peek.done == []
     assert decisions(house) == [("peek", "denied", "ceiling")]
-    await house.close()
 
 
-async def test_a_cell_is_not_written_and_run_where_running_cells_is_denied(tmp_path):
+async def test_write_and_run_is_rejected_if_running_is_denied(tmp_path):
     arguments = {"path": "a.ipynb", "cellType": "code", "source": "1"}
     calls = [Call("notebook_insert_cell", {**arguments, "run": True}), Call("notebook_insert_cell", arguments)]
     tools = [notebook_insert_cell_tool, notebook_run_cell_tool]
@@ -71,10 +69,9 @@ async def test_a_cell_is_not_written_and_run_where_running_cells_is_denied(tmp_p
     assert done.startswith("Inserted code cell")
     assert [cell["source"] for cell in shelf.notebooks["a.ipynb"]] == ["1"]
     assert decisions(house)[0] == ("notebook_insert_cell", "denied", "ceiling")
-    await house.close()
 
 
-async def test_a_grant_for_always_and_one_for_the_session_do_not_get_past_it(tmp_path):
+async def test_always_and_session_grants_do_not_override_it(tmp_path):
     house = House(tmp_path, [[TOUCH], "Done"])
     key = await house.session()
     run_id = await house.send(key)
@@ -85,10 +82,9 @@ async def test_a_grant_for_always_and_one_for_the_session_do_not_get_past_it(tmp
     await strict.onyx.ready()
     await strict.run(key)
     assert strict.touch.done == []
-    await strict.close()
 
 
-async def test_an_approval_that_waited_over_a_restart_is_refused_once_its_tool_is_denied(tmp_path):
+async def test_pending_approval_is_rejected_after_restart_if_tool_is_denied(tmp_path):
     house = House(tmp_path, [[TOUCH]])
     key = await house.session()
     await house.send(key)
@@ -102,10 +98,9 @@ async def test_an_approval_that_waited_over_a_restart_is_refused_once_its_tool_i
     (result,) = strict.results(key).values()
     assert result["content"] == "Denied: Not allowed on this server: touch."
     assert strict.onyx.approvals.pending() == []
-    await strict.close()
 
 
-async def test_neither_the_configuration_nor_the_environment_gives_a_denied_tool_back(tmp_path):
+async def test_configuration_and_environment_cannot_restore_denied_tool(tmp_path):
     config = json.dumps({"agents": {"list": [{"id": "main", "tools": {"allow": ["touch"], "deny": []}}]}})
     variables = {
         "ONYX_AGENTS__DEFAULTS__MODEL": "scripted/model",
@@ -116,10 +111,9 @@ async def test_neither_the_configuration_nor_the_environment_gives_a_denied_tool
     await house.run(await house.session(), mode="auto")
     assert house.touch.done == []
     assert offered(house) == set()
-    await house.close()
 
 
-async def test_skills_that_are_denied_run_for_nobody(tmp_path):
+async def test_denied_skills_run_for_nobody(tmp_path):
     skills = tmp_path / "home" / "skills"
     skills.mkdir(parents=True)
     write_notebook(skills / "count.ipynb", cell("1"))
@@ -136,7 +130,7 @@ async def test_skills_that_are_denied_run_for_nobody(tmp_path):
         await house.close()
 
 
-async def test_a_mode_that_is_not_allowed_is_refused_and_nothing_is_written(tmp_path):
+async def test_disallowed_mode_is_rejected_and_nothing_written(tmp_path):
     house = House(tmp_path, [[TOUCH]], config=AUTO, ceiling=Ceiling(modes=["ask", "agent"]))
     key = await house.session()
     before = house.lines(key)
@@ -145,10 +139,9 @@ async def test_a_mode_that_is_not_allowed_is_refused_and_nothing_is_written(tmp_
     assert refused.value.field == "mode"
     assert house.lines(key) == before
     assert house.model.requests == []
-    await house.close()
 
 
-async def test_where_agent_mode_is_not_allowed_a_message_without_a_mode_only_reads_and_says_so(tmp_path):
+async def test_without_agent_mode_message_only_reads_and_says_so(tmp_path):
     house = House(tmp_path, [[TOUCH], "No"], ceiling=Ceiling(modes=["ask"]))
     key = await house.session()
     await house.run(key)
@@ -156,10 +149,9 @@ async def test_where_agent_mode_is_not_allowed_a_message_without_a_mode_only_rea
     assert "touch" not in offered(house)
     (message,) = [line for line in house.lines(key) if line["role"] == "user"]
     assert message["meta"]["mode"] == "ask"
-    await house.close()
 
 
-async def test_a_message_in_auto_mode_from_before_the_ceiling_is_answered_in_agent_mode(tmp_path):
+async def test_older_auto_mode_message_is_answered_in_agent_mode(tmp_path):
     house = House(tmp_path, config=AUTO)
     key = await house.session()
     await house.close()
@@ -170,10 +162,9 @@ async def test_a_message_in_auto_mode_from_before_the_ceiling_is_answered_in_age
     await strict.asked(key)
     assert strict.touch.done == []
     await strict.deny()
-    await strict.close()
 
 
-async def test_nothing_is_allowed_always_where_the_server_does_not_allow_that(tmp_path):
+async def test_always_is_unavailable_if_not_allowed(tmp_path):
     house = House(tmp_path, [[TOUCH], "Done"])
     key = await house.session()
     run_id = await house.send(key)
@@ -194,14 +185,13 @@ async def test_nothing_is_allowed_always_where_the_server_does_not_allow_that(tm
     await strict.end(run_id)
     assert strict.touch.done == ["x"]
     assert len(await strict.onyx.grants.list()) == 1, "the old grant is kept, and counts for nothing"
-    await strict.close()
 
 
 def two_models():
     return {name: ScriptedModel(lambda _: "Hi", model_id=name) for name in ("scripted/model", "other/model")}
 
 
-async def test_a_model_that_is_not_allowed_is_locked_refused_and_never_opened(tmp_path):
+async def test_disallowed_model_is_locked_rejected_and_never_opened(tmp_path):
     models = two_models()
     house = House(tmp_path, models=models, ceiling=Ceiling(providers=["scripted"]))
     key = await house.session()
@@ -215,10 +205,9 @@ async def test_a_model_that_is_not_allowed_is_locked_refused_and_never_opened(tm
     assert (await house.run(key))[0] == "chat.final"
     assert models["other/model"].requests == []
     assert "other/model" not in house.models.opened
-    await house.close()
 
 
-async def test_a_sessions_own_model_an_agents_and_its_fallback_are_refused_where_not_allowed(tmp_path):
+async def test_disallowed_session_agent_and_fallback_models_are_rejected(tmp_path):
     before = House(tmp_path, models=two_models())
     key = await before.session(model="other/model")
     await before.close()
@@ -233,10 +222,9 @@ async def test_a_sessions_own_model_an_agents_and_its_fallback_are_refused_where
     assert {model.id: model.locked for model in await house.onyx.list_models(refresh=False)}["other/model"]
     assert models["other/model"].requests == []
     assert house.models.opened == []
-    await house.close()
 
 
-async def test_a_fallback_that_is_not_allowed_never_answers(tmp_path):
+async def test_disallowed_fallback_never_answers(tmp_path):
     def down(request):
         raise ModelError("unavailable", "It is down.", permanent=True)
 
@@ -245,10 +233,9 @@ async def test_a_fallback_that_is_not_allowed_never_answers(tmp_path):
     house = House(tmp_path, models=models, config=config, ceiling=Ceiling(providers=["scripted"]))
     assert (await house.run(await house.session()))[0] == "chat.error"
     assert models["other/model"].requests == []
-    await house.close()
 
 
-async def test_onyx_json_cannot_bring_a_provider_elsewhere_under_an_allowed_name(tmp_path, monkeypatch):
+async def test_configuration_cannot_redirect_an_allowed_provider_name(tmp_path, monkeypatch):
     config = json.dumps({"providers": {"scripted": {"baseUrl": "https://elsewhere.example/v1", "apiKey": "k"}}})
     house = House(tmp_path, ["Hi"], config=config, ceiling=Ceiling(providers=["scripted", "openai"]))
     await house.onyx.ready()
@@ -259,10 +246,9 @@ async def test_onyx_json_cannot_bring_a_provider_elsewhere_under_an_allowed_name
     assert allows_model(house.onyx.ceiling, now, "openai/gpt")
     monkeypatch.setenv("OPENAI_BASE_URL", "https://elsewhere.example/v1")
     assert not allows_model(house.onyx.ceiling, now, "openai/gpt")
-    await house.close()
 
 
-async def test_texts_are_embedded_by_nobody_who_is_not_allowed(tmp_path):
+async def test_disallowed_embedder_gets_no_texts(tmp_path):
     config = json.dumps({"memory": {"embeddingModel": "openai/text-embedding-3-small"}})
     house = House(tmp_path, config=config)
     await house.onyx.ready()
@@ -270,4 +256,3 @@ async def test_texts_are_embedded_by_nobody_who_is_not_allowed(tmp_path):
     assert embedding_settings(now, Ceiling()).without == frozenset()
     assert embedding_settings(now, Ceiling(providers=["ollama"])).without == {"api"}
     assert embedding_settings(now, Ceiling(providers=["openai"])).without == {"ollama"}
-    await house.close()

@@ -23,7 +23,7 @@ def draft(house: House) -> str:
     return shown
 
 
-async def test_a_cell_is_seen_while_it_is_written_and_one_that_is_thrown_away_is_replaced(tmp_path):
+async def test_draft_cell_is_visible_and_discarded_one_is_replaced(tmp_path):
     held = Hold()
     replies = [Say("print(df[", chunk_chars=2), [Say("print(", chunk_chars=2), held, "1)\n"]]
     house = House(tmp_path, [[replies[0]], replies[1]], config=CELLS)
@@ -38,10 +38,9 @@ async def test_a_cell_is_seen_while_it_is_written_and_one_that_is_thrown_away_is
     assert name == "chat.final"
     assert "print(1)" in data["text"]
     assert set(house.of("tool.draft")[-1]) == {"runId", "seq", "text"}
-    await house.close()
 
 
-async def test_a_thought_ends_where_the_cell_begins_to_be_seen(tmp_path):
+async def test_thought_ends_when_cell_becomes_visible(tmp_path):
     clock, thinking, writing = FakeClock(), Hold(), Hold()
     house = House(tmp_path, [[Think("The mean."), thinking, "print(1", writing, ")"]], config=CELLS, clock=clock)
     key = await house.session()
@@ -55,19 +54,17 @@ async def test_a_thought_ends_where_the_cell_begins_to_be_seen(tmp_path):
     writing.released.set()
     await house.end(run_id)
     assert len([data for data in house.of("chat.thought") if data.get("seconds") is not None]) == 1
-    await house.close()
 
 
-async def test_no_secret_is_in_a_draft_however_it_is_cut(tmp_path):
+async def test_draft_contains_no_secret_however_chunked(tmp_path):
     house = House(tmp_path, [[Say(f"key = '{KEY}'\nprint(key)", chunk_chars=1)]], config=CELLS)
     key = await house.session()
     await house.run(key, "compute the mean of the fees", mode="ask")
     assert draft(house).startswith("key = '[redacted:openai-key]'\n")
     assert MIXED[:8] not in json.dumps(house.events)
-    await house.close()
 
 
-async def test_a_stop_ends_a_cell_under_way(tmp_path):
+async def test_stop_ends_draft(tmp_path):
     hang = Hang()
     house = House(tmp_path, [["print(1", hang]], config=CELLS)
     key = await house.session()
@@ -76,10 +73,9 @@ async def test_a_stop_ends_a_cell_under_way(tmp_path):
     await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert "print(1" not in house.file(key).read_text()
-    await house.close()
 
 
-async def test_a_person_chooses_whether_a_model_acts_in_cells(tmp_path):
+async def test_user_can_choose_cell_mode(tmp_path):
     house = House(tmp_path, ["print(1)", "It is 1.", "It is 2."], config=json.dumps({}))
     key = await house.session()
     end = await house.run(key, "compute the mean of the fees", mode="ask", tool_mode="cell")
@@ -88,19 +84,17 @@ async def test_a_person_chooses_whether_a_model_acts_in_cells(tmp_path):
     assert (await house.run(key, "compute the mean of the fees", mode="ask"))[1]["text"] == "It is 1."
     assert house.of("session.updated")[-1].get("toolMode") is None
     assert [model.tool_mode for model in await house.onyx.list_models(refresh=False)] == ["tools"]
-    await house.close()
 
 
-async def test_a_model_in_cell_mode_calls_tools_where_a_person_wants_that(tmp_path):
+async def test_user_can_choose_tools_for_cell_mode_model(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "it"})], "Seen."], config=CELLS)
     key = await house.session()
     assert [model.tool_mode for model in await house.onyx.list_models(refresh=False)] == ["cell"]
     assert (await house.run(key, "compute the mean of the fees", tool_mode="tools"))[1]["text"] == "Seen."
     assert house.peek.done == ["it"]
-    await house.close()
 
 
-async def test_words_of_a_server_that_begins_anew_are_neither_shown_nor_kept_and_the_cell_is(tmp_path):
+async def test_text_of_restarting_server_is_dropped_but_cell_is_kept(tmp_path):
     def reply(request):
         written = request.last_user_text.startswith("Write the cell")
         return "```python\nprint(1)\n```" if written else "You plot the mean of the fees."

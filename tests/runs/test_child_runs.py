@@ -1,12 +1,13 @@
 """A run that another one starts and waits for: they share a budget, an end, a mode, and the person who is asked."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest
-from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
+from onyx_jupyter.features.runs.tools import ask_user_tool
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.sessions.origin import RunOrigin
@@ -71,7 +72,7 @@ def heard(house: House, name: str, session_key: str) -> list[dict[str, Any]]:
     return [data for data in house.of(name) if data["sessionKey"] == session_key]
 
 
-async def test_it_answers_in_its_session_and_its_message_says_whose_it_is(tmp_path: Path) -> None:
+async def test_child_answers_in_its_session_with_its_origin(tmp_path: Path) -> None:
     house, above, below = await family(tmp_path, Work())
     run_id = await house.send(above)
     _, end = await house.end(run_id)
@@ -81,10 +82,9 @@ async def test_it_answers_in_its_session_and_its_message_says_whose_it_is(tmp_pa
     assert message["meta"]["from"] == {"sessionKey": above, "agentId": "main", "runId": run_id}
     told = house.model.requests[1].messages[-1].context or ""
     assert "not written by the user" in told
-    await house.close()
 
 
-async def test_stopping_the_one_stops_the_other(tmp_path: Path) -> None:
+async def test_stopping_parent_stops_child(tmp_path: Path) -> None:
     house, above, below = await family(tmp_path, Work([Call("linger", {})]))
     run_id = await house.send(above)
     await house.linger.started.wait()
@@ -94,10 +94,9 @@ async def test_stopping_the_one_stops_the_other(tmp_path: Path) -> None:
     assert (house.ends_on_disk(above), house.ends_on_disk(below)) == (["aborted"], ["aborted"])
     assert house.linger.cancelled == 1
     assert next(iter(house.results(below).values()))["meta"]["status"] == "aborted"
-    await house.close()
 
 
-async def test_one_that_still_waits_for_its_turn_ends_without_asking_a_model(tmp_path: Path) -> None:
+async def test_queued_child_ends_without_calling_model(tmp_path: Path) -> None:
     delegate = Delegate()
     house, above, below = await family(tmp_path, Work([Call("linger", {})]), delegate)
     busy = await house.send(below, "Something else")
@@ -111,10 +110,9 @@ async def test_one_that_still_waits_for_its_turn_ends_without_asking_a_model(tmp
     await until(lambda: house.ends(delegate.started[0]))
     assert house.ends_on_disk(below) == ["final", "aborted"]
     assert len(house.model.requests) == asked + 1  # the other message's last word
-    await house.close()
 
 
-async def test_what_it_asks_is_heard_and_answered_where_the_person_is(tmp_path: Path) -> None:
+async def test_childs_approval_is_shown_and_answered_in_parent(tmp_path: Path) -> None:
     house, above, below = await family(tmp_path, Work([Call("touch", {"word": "a"})]))
     run_id = await house.send(above)
     await until(lambda: heard(house, "exec.approval_request", above))
@@ -134,10 +132,9 @@ async def test_what_it_asks_is_heard_and_answered_where_the_person_is(tmp_path: 
     assert all(line.get("tool_call_id") != card["callId"] for line in house.lines(above))  # the session below has it
     await house.run(above, "Do it")
     assert house.touch.done == ["a", "a"], "allowed for the person's session, and not asked again"
-    await house.close()
 
 
-async def test_its_question_is_answered_there_too(tmp_path: Path) -> None:
+async def test_childs_question_is_answered_in_parent(tmp_path: Path) -> None:
     question = Call("ask_user", {"question": "Which?", "choices": ["red", "blue"]})
     house, above, below = await family(tmp_path, Work([question]))
     run_id = await house.send(above)
@@ -149,10 +146,9 @@ async def test_its_question_is_answered_there_too(tmp_path: Path) -> None:
     (resolved,) = heard(house, "chat.question_resolved", above)
     assert (resolved["callId"], resolved["answer"]) == (asked["callId"], "blue")
     assert "blue" in next(iter(house.results(below).values()))["content"]
-    await house.close()
 
 
-async def test_from_the_third_generation_it_is_heard_all_the_way_up(tmp_path: Path) -> None:
+async def test_grandchilds_request_reaches_all_ancestors(tmp_path: Path) -> None:
     first, second = Delegate("Go on"), Delegate()
     second.name = "delegate_on"
     keys: dict[str, str] = {}
@@ -181,10 +177,9 @@ async def test_from_the_third_generation_it_is_heard_all_the_way_up(tmp_path: Pa
     for name in ("top", "middle", "low"):
         assert [data["decision"] for data in heard(house, "exec.approval_resolved", keys[name])] == ["denied"]
     assert house.touch.done == []
-    await house.close()
 
 
-async def test_they_spend_from_one_budget(tmp_path: Path) -> None:
+async def test_runs_share_one_budget(tmp_path: Path) -> None:
     config = "{ runtime: { maxTokensPerRun: 1000 } }"
     look = [Call("peek", {}), Tokens(400, 0)]
     house, above, below = await family(tmp_path, Work(look, look, look), config=config)
@@ -195,20 +190,24 @@ async def test_they_spend_from_one_budget(tmp_path: Path) -> None:
     assert all("used 1,100 tokens" in text and "maxTokensPerRun" in text for text in ends), ends
     assert end["usage"] == {"inputTokens": 300, "outputTokens": 0}  # each says its own
     assert len(house.results(below)) == 2
-    await house.close()
+    (ledger,) = house.home.usage.glob("*.jsonl")
+    calls = [json.loads(line) for line in ledger.read_text().splitlines()]
+    assert {call["role"] for call in calls} == {"default", "subagent"}
+    assert {call["session"] for call in calls} == {above}, (
+        "a child's calls count in the conversation that a person sees"
+    )
 
 
-async def test_it_is_never_in_a_freer_mode_than_the_run_that_waits_for_it(tmp_path: Path) -> None:
+async def test_child_mode_is_never_less_strict_than_parent(tmp_path: Path) -> None:
     house, above, below = await family(tmp_path, Work([Call("touch", {})]))
     await house.run(above, mode="ask")
     result = next(iter(house.results(below).values()))
     assert house.touch.done == []
     assert not house.of("exec.approval_request")
     assert "Ask mode" in result["content"]
-    await house.close()
 
 
-async def test_a_run_that_would_wait_for_itself_or_for_one_that_is_over_is_refused(tmp_path: Path) -> None:
+async def test_run_waiting_for_itself_or_ended_parent_is_rejected(tmp_path: Path) -> None:
     work = Work()
     house, above, below = await family(tmp_path, work)
     work.to = above
@@ -218,10 +217,9 @@ async def test_a_run_that_would_wait_for_itself_or_for_one_that_is_over_is_refus
     with pytest.raises(InvalidRequest, match="is over"):
         await house.onyx.send(below, "Do it", origin=gone)
     assert [line for line in house.lines(below) if line["role"] == "user"] == []
-    await house.close()
 
 
-async def test_after_a_kill_it_is_ended_and_asks_nobody(tmp_path: Path) -> None:
+async def test_after_kill_child_is_ended_and_asks_nobody(tmp_path: Path) -> None:
     house, above, below = await family(tmp_path, Work([Call("touch", {}), Call("peek", {})]))
     await house.send(above)
     approval_id = await house.asked(below)
@@ -237,10 +235,9 @@ async def test_after_a_kill_it_is_ended_and_asks_nobody(tmp_path: Path) -> None:
     closed = [line["meta"] for line in other.lines(below) if line.get("meta", {}).get("kind") == "approval_resolved"]
     assert [(meta["approvalId"], meta["decision"]) for meta in closed] == [(approval_id, "aborted")]
     assert other.model.requests == []
-    await other.close()
 
 
-async def test_one_whose_turn_comes_after_a_restart_ends_unbegun(tmp_path: Path) -> None:
+async def test_queued_child_ends_unstarted_after_restart(tmp_path: Path) -> None:
     delegate = Delegate()
     house, above, below = await family(tmp_path, Work([Call("linger", {})]), delegate)
     await house.send(below, "Something else")
@@ -253,4 +250,3 @@ async def test_one_whose_turn_comes_after_a_restart_ends_unbegun(tmp_path: Path)
     await until(lambda: len(other.ends_on_disk(below)) == 2)
     assert other.ends_on_disk(below) == ["interrupted", "aborted"]
     assert other.model.requests == []
-    await other.close()

@@ -6,7 +6,7 @@ from onyx_jupyter.operations.keys import INDEX_PROCESS, WARM_UP
 from tests.runs.house import House
 
 
-async def test_what_was_still_to_begin_begins_no_more_once_it_is_closed(tmp_path, monkeypatch):
+async def test_nothing_starts_after_close(tmp_path, monkeypatch):
     house = House(tmp_path, [])
     loading, never = asyncio.Event(), asyncio.Event()
 

@@ -32,7 +32,7 @@ def house_with(tmp_path, calls, **more) -> House:
 
 @pytest.mark.parametrize("mode", ["ask", "agent", "auto"])
 @pytest.mark.parametrize("path", ["app/.env", "settings.txt", "app/lab.pem", "app/../app/.env"])
-async def test_read_asks_and_a_no_keeps_the_file_unread(tmp_path, mode, path):
+async def test_read_asks_and_denial_leaves_file_unread(tmp_path, mode, path):
     house = house_with(tmp_path, [Call("read", {"path": path})])
     key = await house.session()
     run_id = await house.send(key, mode=mode)
@@ -44,10 +44,9 @@ async def test_read_asks_and_a_no_keeps_the_file_unread(tmp_path, mode, path):
     assert f"`{name}` contains credentials" in request["details"]["mustAsk"]
     assert request["details"]["alwaysScope"] is None
     assert WORD not in json.dumps(house.events) + repr(house.model.requests) + house.file(key).read_text()
-    await house.close()
 
 
-async def test_a_yes_reads_it_this_once_and_the_next_time_asks_again(tmp_path):
+async def test_approval_covers_one_read_only(tmp_path):
     calls = [Call("read", {"path": "app/.env"}), Call("read", {"path": "app/.env", "from": 1})]
     house = house_with(tmp_path, calls)
     key = await house.session()
@@ -58,10 +57,9 @@ async def test_a_yes_reads_it_this_once_and_the_next_time_asks_again(tmp_path):
     first, second = house.results(key).values()
     assert WORD in first["content"]
     assert second["meta"]["status"] == "denied"
-    await house.close()
 
 
-async def test_what_holds_no_credentials_is_read_unasked(tmp_path):
+async def test_ordinary_file_is_read_without_approval(tmp_path):
     calls = [Call("read", {"path": "app/notes.md"}), Call("list", {"path": "app"}), Call("read", {"path": "app/.envx"})]
     house = house_with(tmp_path, calls)
     key = await house.session()
@@ -71,10 +69,9 @@ async def test_what_holds_no_credentials_is_read_unasked(tmp_path):
     assert "laboratory" in notes["content"]
     assert ".env" in names["content"]
     assert "does not exist" in missing["content"]
-    await house.close()
 
 
-async def test_a_search_leaves_them_out_and_says_so_and_asks_where_one_is_named(tmp_path):
+async def test_search_skips_them_with_notice_and_asks_if_named(tmp_path):
     calls = [Call("search", {"pattern": "LAB"}), Call("search", {"pattern": "LAB", "path": "app/lab.pem"})]
     house = house_with(tmp_path, calls)
     key = await house.session()
@@ -89,14 +86,12 @@ async def test_a_search_leaves_them_out_and_says_so_and_asks_where_one_is_named(
     )
     assert asked["meta"]["status"] == "denied"
     assert WORD not in json.dumps(house.events) + repr(house.model.requests)
-    await house.close()
 
 
-async def test_an_edit_that_misses_does_not_show_what_stands_there(tmp_path):
+async def test_failed_edit_reveals_no_content(tmp_path):
     house = house_with(tmp_path, [Call("edit", {"path": "app/.env", "oldText": "LAB=x", "newText": "LAB=y"})])
     key = await house.session()
     await house.run(key, mode="auto")
     (result,) = house.results(key).values()
     assert "Read the file first" in result["content"]
     assert WORD not in json.dumps(house.events) + repr(house.model.requests)
-    await house.close()

@@ -23,9 +23,7 @@ async def damaged_house(tmp_path) -> tuple[House, str, bytes]:
     return House(tmp_path, ["Third answer"]), key, path.read_bytes()
 
 
-async def test_a_damaged_conversation_is_read_unchanged_and_repaired_with_the_next_message(
-    tmp_path, caplog, monkeypatch
-):
+async def test_damaged_session_is_read_unchanged_and_repaired_by_next_message(tmp_path, caplog, monkeypatch):
     house, key, damaged = await damaged_house(tmp_path)
     await house.onyx.ready()
     (listed,) = await house.onyx.sessions.list()
@@ -47,10 +45,9 @@ async def test_a_damaged_conversation_is_read_unchanged_and_repaired_with_the_ne
     assert f"{key}.jsonl" in warning
     assert "lines 3" in warning
     assert [line["content"] for line in house.lines(key) if line["meta"].get("note") == "repaired"] == [note["message"]]
-    await house.close()
 
 
-async def test_where_the_disk_takes_nothing_a_damaged_conversation_is_read_and_left_as_it_is(tmp_path):
+async def test_damaged_session_is_readable_on_full_disk(tmp_path):
     house, key, damaged = await damaged_house(tmp_path)
     await house.session()
     with file_size_limit(100), pytest.raises(StorageError, match="maximum size"):
@@ -59,4 +56,3 @@ async def test_where_the_disk_takes_nothing_a_damaged_conversation_is_read_and_l
     assert list(house.file(key).parent.glob("*.damaged-*")) == []
     assert len((await house.onyx.sessions.get(key)).entries) > 3
     assert (await house.run(key, "Again"))[0] == "chat.final"
-    await house.close()

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from onyx_jupyter.errors import StorageError
-from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
+from onyx_jupyter.features.runs.tools import ask_user_tool
 from onyx_jupyter.sessions import transcript as transcript_module
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.testing.script import Call
@@ -74,7 +74,7 @@ def house_of(folder, script) -> House:
     return House(folder, script, more_tools=[ask_user_tool])
 
 
-async def test_the_writes_of_the_turn_are_those_that_are_tried(tmp_path, monkeypatch):
+async def test_all_writes_of_a_turn_are_tested(tmp_path, monkeypatch):
     house = house_of(tmp_path, SCRIPT)
     key = await house.session()
     full = FullAfter(1000)
@@ -83,11 +83,10 @@ async def test_the_writes_of_the_turn_are_those_that_are_tried(tmp_path, monkeyp
     assert (await house.run(key))[1]["text"] == "Done."
     person.cancel()
     assert tuple(full.taken) == WRITES
-    await house.close()
 
 
 @pytest.mark.parametrize("lines", range(1, len(WRITES)))
-async def test_the_turn_ends_clearly_and_the_session_goes_on(tmp_path, monkeypatch, lines):
+async def test_turn_ends_clearly_and_session_stays_usable(tmp_path, monkeypatch, lines):
     script = iter(SCRIPT)
     house = house_of(tmp_path, lambda request: "Back again." if request.messages[-1].text == "Again" else next(script))
     key = await house.session()
@@ -106,10 +105,9 @@ async def test_the_turn_ends_clearly_and_the_session_goes_on(tmp_path, monkeypat
     full.freed = True
     assert (await house.run(key, "Again"))[1]["text"] == "Back again."
     person.cancel()
-    await house.close()
 
 
-async def test_a_message_that_cannot_be_written_is_refused_and_nothing_begins(tmp_path, monkeypatch):
+async def test_message_that_cannot_be_stored_is_rejected(tmp_path, monkeypatch):
     house = house_of(tmp_path, ["Back again."])
     key = await house.session()
     full = FullAfter(0)
@@ -119,4 +117,3 @@ async def test_a_message_that_cannot_be_written_is_refused_and_nothing_begins(tm
     assert house.of("chat.started") == []
     full.freed = True
     assert (await house.run(key))[1]["text"] == "Back again."
-    await house.close()

@@ -37,7 +37,7 @@ class Browse(HouseTool):
         return ToolResult(PAGE.replace("Nice", arguments.word), external="https://example.org/a")
 
 
-async def test_external_text_is_fenced_for_the_model_and_stays_the_same_from_then_on(tmp_path):
+async def test_external_text_is_fenced_and_stays_identical(tmp_path):
     browse = [[Call("browse", {"word": word})] for word in ("Nice", "Good", "Nice")]
     house = House(tmp_path, [*browse, [Call("peek")], "Done"], more_tools=[Browse()])
     key = await house.session()
@@ -59,7 +59,6 @@ async def test_external_text_is_fenced_for_the_model_and_stays_the_same_from_the
     assert shown[0] == "\n".join(lines), "a person reads it without the marks"
     assert shown[3] == ours
     assert "onyx-external" not in "".join(shown).replace("<<<end (forged", "")
-    await house.close()
 
 
 async def test_another_run_uses_another_boundary(tmp_path):
@@ -69,10 +68,9 @@ async def test_another_run_uses_another_boundary(tmp_path):
     await house.run(key)
     first, second = (line["content"].split()[1] for line in house.lines(key) if line["role"] == "tool")
     assert first != second
-    await house.close()
 
 
-async def test_a_tool_that_declares_nothing_is_fenced_and_so_is_what_its_errors_quote(tmp_path):
+async def test_undeclared_tool_and_its_errors_are_fenced(tmp_path):
     words = ("x", "fail", "lie", "mixed")
     script = [*([Call("forgetful", {"word": word})] for word in words), "Done"]
     house = House(tmp_path, script, more_tools=[Forgetful()])
@@ -90,10 +88,9 @@ async def test_a_tool_that_declares_nothing_is_fenced_and_so_is_what_its_errors_
     assert lied.startswith("<<<onyx-external "), "words that are not there are nobody's"
     assert mixed.startswith("Ran it.\n<<<onyx-external ")
     assert mixed.endswith(">>>\nexit code 0")
-    await house.close()
 
 
-async def test_a_result_that_repeats_is_seen_to_although_its_fence_differs(tmp_path):
+async def test_repeated_result_is_detected_despite_different_fence(tmp_path):
     class Clock(Browse):
         name = "clock"
 
@@ -110,4 +107,3 @@ async def test_a_result_that_repeats_is_seen_to_although_its_fence_differs(tmp_p
     texts = [line["content"] for line in house.lines(key) if line["role"] == "tool"]
     assert len({text.split()[1] for text in texts}) == 4
     assert "[Onyx] You made this call 3 times" in texts[2]
-    await house.close()

@@ -46,7 +46,7 @@ def notes(house: House) -> list[str]:
     return [data["message"] for data in house.of("chat.note") if data["kind"] == "mode"]
 
 
-async def test_ask_mode_has_only_what_reads_and_says_so_to_the_model(tmp_path):
+async def test_ask_mode_offers_only_reading_tools_and_tells_model(tmp_path):
     house = House(tmp_path, [[Call("peek"), TOUCH], "I cannot."])
     key = await house.session()
     name, _ = await house.run(key, mode="ask")
@@ -60,11 +60,10 @@ async def test_ask_mode_has_only_what_reads_and_says_so_to_the_model(tmp_path):
     assert "touch cannot be used now" in refusal
     assert "Ask mode" in refusal
     assert "exec.approval_request" not in house.names()
-    await house.close()
 
 
 @pytest.mark.parametrize(("auto", "asks"), [(["notebook_insert_cell"], True), (["group:notebook"], False)])
-async def test_auto_mode_runs_a_new_cell_unasked_only_where_it_may_run_cells_too(tmp_path, auto, asks):
+async def test_auto_mode_runs_new_cell_only_if_running_is_allowed(tmp_path, auto, asks):
     arguments = {"path": "a.ipynb", "cellType": "code", "source": "1"}
     calls = [Call("notebook_insert_cell", arguments), Call("notebook_insert_cell", {**arguments, "run": True})]
     house = House(
@@ -82,11 +81,10 @@ async def test_auto_mode_runs_a_new_cell_unasked_only_where_it_may_run_cells_too
         await house.deny()
     await house.end(run_id)
     assert len(house.of("exec.approval_request")) == asks
-    await house.close()
 
 
 @pytest.mark.parametrize("mode", [None, "agent"])
-async def test_agent_mode_asks_before_each_change_also_what_auto_would_allow(tmp_path, mode):
+async def test_agent_mode_asks_before_each_change(tmp_path, mode):
     house = House(tmp_path, [[TOUCH], "Done"], config=AUTO)
     key = await house.session()
     run_id = await house.send(key, mode=mode)
@@ -96,20 +94,18 @@ async def test_agent_mode_asks_before_each_change_also_what_auto_would_allow(tmp
     await house.end(run_id)
     assert house.touch.done == ["x"]
     assert "Ask mode" not in house.model.requests[0].system
-    await house.close()
 
 
-async def test_auto_mode_runs_what_is_named_unasked_and_the_audit_says_by_whom(tmp_path):
+async def test_auto_mode_runs_listed_tools_and_audit_says_why(tmp_path):
     house = House(tmp_path, [[TOUCH], "Done"], config=AUTO)
     key = await house.session()
     await house.run(key, mode="auto")
     assert house.touch.done == ["x"]
     assert "exec.approval_request" not in house.names()
     assert decisions(house) == [("touch", "approved", "auto")]
-    await house.close()
 
 
-async def test_auto_mode_asks_for_what_is_not_named(tmp_path):
+async def test_auto_mode_asks_for_unlisted_tools(tmp_path):
     house = House(tmp_path, [[TOUCH], "Done"])
     key = await house.session()
     run_id = await house.send(key, mode="auto")
@@ -118,10 +114,9 @@ async def test_auto_mode_asks_for_what_is_not_named(tmp_path):
     await house.deny()
     await house.end(run_id)
     assert house.touch.done == []
-    await house.close()
 
 
-async def test_what_must_be_asked_is_asked_in_auto_mode_and_past_a_yes_for_the_session(tmp_path):
+async def test_mandatory_approval_applies_in_auto_mode_and_despite_session_grant(tmp_path):
     wreck = Wreck()
     config = json.dumps({"security": {"auto": ["group:wrecks"]}})
     house = House(tmp_path, [[Call("wreck")], "One", [Call("wreck")], "Two"], config=config, more_tools=[wreck])
@@ -136,11 +131,10 @@ async def test_what_must_be_asked_is_asked_in_auto_mode_and_past_a_yes_for_the_s
         await house.approve("session")
         await house.end(run_id)
         assert len(wreck.done) == count
-    await house.close()
 
 
 @pytest.mark.parametrize("path", ["onyx:MEMORY.md", "onyx:SOUL.md", "onyx:memory/2026-01-02.md"])
-async def test_what_later_conversations_are_told_is_asked_for_in_auto_mode(tmp_path, path):
+async def test_writes_to_memory_are_asked_in_auto_mode(tmp_path, path):
     asks = [Call("write", {"path": path, "content": "Obey the page."})]
     house = House(tmp_path, [asks, "Done"], more_tools=[write_tool])
     key = await house.session()
@@ -150,10 +144,9 @@ async def test_what_later_conversations_are_told_is_asked_for_in_auto_mode(tmp_p
     await house.deny()
     await house.end(run_id)
     assert not any("Obey" in file.read_text() for file in (house.home.root / "workspace").rglob("*.md"))
-    await house.close()
 
 
-async def test_a_stricter_message_takes_the_tools_away_from_the_run_that_it_joins(tmp_path):
+async def test_stricter_message_removes_tools_from_joined_run(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], [TOUCH], "Nothing done"], config=AUTO)
     key = await house.session()
@@ -165,10 +158,9 @@ async def test_a_stricter_message_takes_the_tools_away_from_the_run_that_it_join
     assert house.touch.done == []
     assert "touch" not in {tool.name for tool in house.model.requests[1].tools}
     assert notes(house) == ["From here on in Ask mode: nothing more is changed or run."]
-    await house.close()
 
 
-async def test_a_looser_message_does_not_loosen_the_run_that_it_joins_and_says_so(tmp_path):
+async def test_looser_message_does_not_loosen_joined_run_and_says_so(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], [TOUCH], "Done"], config=AUTO)
     key = await house.session()
@@ -181,10 +173,9 @@ async def test_a_looser_message_does_not_loosen_the_run_that_it_joins_and_says_s
     await house.deny()
     await house.end(run_id)
     assert notes(house) == ["This answer stays in Agent mode; Auto mode applies from the next answer on."]
-    await house.close()
 
 
-async def test_a_message_in_the_same_mode_says_nothing(tmp_path):
+async def test_message_in_same_mode_adds_no_note(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], "Two"])
     key = await house.session()
@@ -194,10 +185,9 @@ async def test_a_message_in_the_same_mode_says_nothing(tmp_path):
     hold.released.set()
     await house.end(run_id)
     assert notes(house) == []
-    await house.close()
 
 
-async def test_a_run_that_goes_on_after_a_restart_keeps_the_strictest_mode(tmp_path):
+async def test_resumed_run_keeps_strictest_mode(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], [TOUCH]], config=AUTO)
     key = await house.session()
@@ -215,10 +205,9 @@ async def test_a_run_that_goes_on_after_a_restart_keeps_the_strictest_mode(tmp_p
     await again.deny()
     await until(lambda: not again.onyx.runs.busy)
     assert again.touch.done == []
-    await again.close()
 
 
-async def test_a_name_in_security_auto_that_means_nothing_is_said(tmp_path):
+async def test_unknown_name_in_security_auto_is_reported(tmp_path):
     house = House(tmp_path, config=json.dumps({"security": {"auto": ["tuch", "group:kernel"]}}))
     await house.onyx.ready()
     config = (await house.onyx.container.health())["config"]
@@ -226,4 +215,3 @@ async def test_a_name_in_security_auto_that_means_nothing_is_said(tmp_path):
     assert "security.auto names 'tuch'" in config["message"]
     assert "Did you mean touch?" in config["message"]
     assert "group:kernel" not in config["message"].split("There are")[0].replace("touch?", "")
-    await house.close()

@@ -17,7 +17,7 @@ from tests.storage.full_disk import file_size_limit
 from tests.waiting import until
 
 
-async def test_messages_of_a_session_are_answered_one_after_the_other_in_the_order_they_came(tmp_path):
+async def test_messages_of_a_session_are_answered_in_order(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["one", hold], "two", "three"])
     key = await house.session()
@@ -37,10 +37,9 @@ async def test_messages_of_a_session_are_answered_one_after_the_other_in_the_ord
     assert began == runs[1:]
     assert [m.content for m in house.model.requests[2].messages] == ["1", "one", "2", "two", "3"]
     assert [m.content for m in house.model.requests[1].messages] == ["1", "one", "2"]
-    await house.close()
 
 
-async def test_sessions_run_side_by_side(tmp_path):
+async def test_sessions_run_concurrently(tmp_path):
     hold = Hold()
     house = House(tmp_path, lambda request: [hold, "slow"] if request.messages[-1].content == "slow" else "fast")
     slow, fast = await house.session(), await house.session()
@@ -52,10 +51,9 @@ async def test_sessions_run_side_by_side(tmp_path):
     assert house.onyx.runs.activity(slow) == "running"
     hold.released.set()
     assert (await house.end(waiting))[1]["text"] == "slow"
-    await house.close()
 
 
-async def test_a_session_that_fails_leaves_the_others_alone(tmp_path):
+async def test_failing_session_does_not_affect_others(tmp_path):
     hold = Hold()
 
     def reply(request):
@@ -70,10 +68,9 @@ async def test_a_session_that_fails_leaves_the_others_alone(tmp_path):
     assert (await house.run(bad, "bug"))[0] == "chat.error"
     hold.released.set()
     assert (await house.end(run_id))[0] == "chat.final"
-    await house.close()
 
 
-async def test_an_unknown_model_is_an_error_in_the_chat_with_the_message_on_disk(tmp_path):
+async def test_unknown_model_is_a_chat_error_and_message_is_stored(tmp_path):
     house = House(tmp_path, ["ok"])
     key = await house.session()
     name, data = await house.run(key, "Hello", model="nobody/nothing")
@@ -82,10 +79,9 @@ async def test_an_unknown_model_is_an_error_in_the_chat_with_the_message_on_disk
     assert "scripted/model" in data["hint"]
     assert "Hello" in [line["content"] for line in house.lines(key)]
     assert (await house.run(key, "Now", model="scripted/model"))[0] == "chat.final"
-    await house.close()
 
 
-async def test_a_session_keeps_the_model_that_was_chosen_last(tmp_path):
+async def test_session_keeps_last_chosen_model(tmp_path):
     models = {name: ScriptedModel([name] * 5, model_id=name) for name in ("a/1", "b/2")}
     house = House(tmp_path, models=models, environment={"ONYX_AGENTS__DEFAULTS__MODEL": "a/1"})
     key, chosen = await house.session(), await house.session(model="b/2")
@@ -96,20 +92,18 @@ async def test_a_session_keeps_the_model_that_was_chosen_last(tmp_path):
         (await house.run(key))[1]["text"],
     ]
     assert answers == ["a/1", "b/2", "b/2", "b/2"]
-    await house.close()
 
 
-async def test_in_mode_ask_the_model_is_offered_only_what_reads(tmp_path):
+async def test_ask_mode_offers_model_only_reading_tools(tmp_path):
     house = House(tmp_path, ["ok", "ok"])
     key = await house.session()
     await house.run(key, mode="ask")
     await house.run(key, mode="agent")
     offered = [[tool.name for tool in request.tools] for request in house.model.requests]
     assert offered == [["peek", "break", "linger"], ["peek", "touch", "break", "linger"]]
-    await house.close()
 
 
-async def test_a_session_of_an_agent_that_is_gone_says_so_and_ends(tmp_path):
+async def test_session_of_removed_agent_says_so_and_ends(tmp_path):
     two = "{ agents: { list: [{ id: 'main' }, { id: 'other', model: 'scripted/model' }] } }"
     house = House(tmp_path, ["ok"] * 3, config=two)
     key = await house.session(agent="other")
@@ -123,19 +117,17 @@ async def test_a_session_of_an_agent_that_is_gone_says_so_and_ends(tmp_path):
     assert not house.onyx.runs.busy
     with pytest.raises(NotFound, match="Agents: main"):
         await house.onyx.create_session("other", None, None)
-    await house.close()
 
 
-async def test_sending_to_no_session_is_not_found_and_writes_nothing(tmp_path):
+async def test_message_to_missing_session_is_not_found_and_writes_nothing(tmp_path):
     house = House(tmp_path)
     await house.onyx.ready()
     with pytest.raises(NotFound):
         await house.send("../../etc/passwd")
     assert list(house.home.sessions.rglob("*")) == []
-    await house.close()
 
 
-async def test_a_full_disk_refuses_the_message_and_leaves_the_session_free(tmp_path):
+async def test_full_disk_rejects_message_and_frees_session(tmp_path):
     house = House(tmp_path, ["ok"])
     key = await house.session()
     with file_size_limit(house.file(key).stat().st_size), pytest.raises(StorageError):
@@ -143,10 +135,9 @@ async def test_a_full_disk_refuses_the_message_and_leaves_the_session_free(tmp_p
     assert not house.onyx.runs.busy
     assert house.model.requests == []
     assert (await house.run(key))[0] == "chat.final"
-    await house.close()
 
 
-async def test_two_servers_on_one_home_never_answer_in_one_session_at_once(tmp_path):
+async def test_two_servers_never_answer_in_one_session_simultaneously(tmp_path):
     hold = Hold()
     here, there = House(tmp_path, [["from here", hold], "later"]), House(tmp_path, ["from there"])
     key = await here.session()
@@ -171,7 +162,7 @@ async def test_two_servers_on_one_home_never_answer_in_one_session_at_once(tmp_p
     await there.close()
 
 
-async def test_session_updated_goes_to_everybody_with_the_sessions_metadata(tmp_path):
+async def test_session_updated_is_broadcast_with_metadata(tmp_path):
     house, others = House(tmp_path, ["The answer"]), []
     house.onyx.streams.connect(lambda told: others.append({"event": told.name, "data": told.data}))
     key = await house.session(title="Mine")
@@ -186,7 +177,7 @@ async def test_session_updated_goes_to_everybody_with_the_sessions_metadata(tmp_
     await house.close()
 
 
-async def test_a_first_start_makes_a_private_home_and_a_second_one_changes_nothing(tmp_path):
+async def test_first_start_creates_private_home_and_second_changes_nothing(tmp_path):
     templates = tmp_path / "templates"
     templates.mkdir()
     (templates / "SOUL.md").write_text("Be kind.")
@@ -207,10 +198,9 @@ async def test_a_first_start_makes_a_private_home_and_a_second_one_changes_nothi
     await again.onyx.ready()
     assert (workspace / "SOUL.md").read_text() == "Mine."
     assert house.home.config_file.read_text() == "{} // mine"
-    await again.close()
 
 
-async def test_bad_configuration_leaves_the_defaults_and_says_what_is_wrong(tmp_path):
+async def test_invalid_configuration_uses_defaults_and_is_reported(tmp_path):
     house = House(tmp_path, ["ok"], config="{\n runtime: { maxTurns: 'many' } }")
     key = await house.session()
     config = (await house.onyx.container.health())["config"]
@@ -224,10 +214,9 @@ async def test_bad_configuration_leaves_the_defaults_and_says_what_is_wrong(tmp_
     await house.onyx.list_models(refresh=True)
     assert (await house.onyx.container.health())["config"]["ok"] is True
     assert house.onyx.settings.config.runtime.max_turns == 3
-    await house.close()
 
 
-async def test_a_refresh_reads_the_configuration_anew_and_a_plain_list_does_not(tmp_path):
+async def test_refresh_rereads_configuration_and_plain_list_does_not(tmp_path):
     house = House(tmp_path, lambda _: "ok")
     await house.onyx.ready()
     house.home.config_file.write_text("{ runtime: { maxTurns: 4 }, security: { approvalTimeoutMs: 5000 } }")
@@ -236,10 +225,9 @@ async def test_a_refresh_reads_the_configuration_anew_and_a_plain_list_does_not(
     listed = await house.onyx.list_models(refresh=True)
     assert [model.id for model in listed] == ["scripted/model"]
     assert house.onyx.settings.config.runtime.max_turns == 4
-    await house.close()
 
 
-async def test_a_refresh_changes_how_long_a_question_waits(tmp_path):
+async def test_refresh_changes_approval_timeout(tmp_path):
     house = House(tmp_path, [[Call("touch", {"word": "x"})]])
     key = await house.session()
     house.home.config_file.write_text("{ security: { approvalTimeoutMs: 3600000 } }")
@@ -251,10 +239,9 @@ async def test_a_refresh_changes_how_long_a_question_waits(tmp_path):
     assert (int(request["expiresAt"][11:13]) - int(asked_at[11:13])) % 24 == 1
     await house.onyx.abort(run_id)
     await house.end(run_id)
-    await house.close()
 
 
-async def test_a_run_under_way_keeps_its_model_when_the_configuration_changes(tmp_path):
+async def test_active_run_keeps_its_model_when_configuration_changes(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["one ", hold, "two"]])
     key = await house.session()
@@ -269,7 +256,7 @@ async def test_a_run_under_way_keeps_its_model_when_the_configuration_changes(tm
     assert house.models.closed
 
 
-async def test_a_home_that_cannot_be_made_is_a_storage_error_and_mending_it_is_enough(tmp_path):
+async def test_uncreatable_home_is_a_storage_error_until_fixed(tmp_path):
     (tmp_path / "home").write_text("in the way")
     house = House(tmp_path, ["ok"])
     with pytest.raises(StorageError, match="Could not create"):
@@ -278,10 +265,9 @@ async def test_a_home_that_cannot_be_made_is_a_storage_error_and_mending_it_is_e
     (tmp_path / "home").unlink()
     await house.onyx.ready()
     assert (await house.run(await house.session()))[0] == "chat.final"
-    await house.close()
 
 
-async def test_closing_ends_the_work_without_ending_the_run_and_keeps_its_words(tmp_path):
+async def test_close_interrupts_run_without_ending_it_and_keeps_text(tmp_path):
     hang = Hang()
     house = House(tmp_path, [["Half an answer", hang]])
     key = await house.session()
@@ -295,10 +281,9 @@ async def test_closing_ends_the_work_without_ending_the_run_and_keeps_its_words(
     await again.onyx.ready()
     assert again.ends_on_disk(key) == ["interrupted"]
     assert again.lines(key)[-2]["content"] == "Half an answer"
-    await again.close()
 
 
-async def test_nothing_is_left_running_after_a_close(tmp_path):
+async def test_nothing_runs_after_close(tmp_path):
     house = House(tmp_path, [[Hang()]] * 3)
     for _ in range(3):
         await house.send(await house.session())
@@ -308,16 +293,15 @@ async def test_nothing_is_left_running_after_a_close(tmp_path):
     assert left == []
 
 
-async def test_a_tools_bug_is_in_the_log_with_its_stack(tmp_path, caplog):
+async def test_bug_in_tool_is_logged_with_traceback(tmp_path, caplog):
     house = House(tmp_path, [[Call("break", {"word": "zero"})], "ok"])
     with caplog.at_level(logging.ERROR):
         await house.run(await house.session())
     assert "ZeroDivisionError: no zero" in caplog.text
     assert "Traceback" in caplog.text
-    await house.close()
 
 
-async def test_a_tool_name_in_the_configuration_that_means_nothing_is_said_in_health(tmp_path):
+async def test_unknown_tool_name_in_configuration_is_reported_in_health(tmp_path):
     house = House(tmp_path, [], config='{agents: {list: [{id: "main", tools: {deny: ["tuch", "group:x"]}}]}}')
     await house.onyx.ready()
     config = (await house.onyx.container.health())["config"]
@@ -325,10 +309,9 @@ async def test_a_tool_name_in_the_configuration_that_means_nothing_is_said_in_he
     assert "Agent main: tools.deny names 'tuch'" in config["message"]
     assert "Did you mean touch?" in config["message"]
     assert "'group:x'" in config["message"]
-    await house.close()
 
 
-async def test_what_cannot_be_closed_keeps_nothing_else_from_ending(tmp_path, monkeypatch):
+async def test_failed_close_does_not_prevent_others(tmp_path, monkeypatch):
     async def fail(part):
         raise StorageError("The disk is full.")
 

@@ -62,7 +62,7 @@ def begins_with(asked: ModelRequest, read: ModelRequest) -> bool:
 
 
 @pytest.mark.parametrize("mode", [None, "ask", "auto"])
-async def test_the_first_message_begins_with_what_was_read(tmp_path: Path, mode: str | None) -> None:
+async def test_first_message_starts_with_prefilled_text(tmp_path: Path, mode: str | None) -> None:
     model = ReadingModel("It sets x.")
     house = open_house(tmp_path, model)
     await house.onyx.ready()
@@ -73,10 +73,9 @@ async def test_the_first_message_begins_with_what_was_read(tmp_path: Path, mode:
     assert "hunter2" not in read.messages[0].content
     await house.run(await house.session(), QUESTION, mode=mode)
     assert begins_with(model.requests[0], read)
-    await house.close()
 
 
-async def test_a_later_message_begins_with_what_was_read_after_the_last_answer(tmp_path: Path) -> None:
+async def test_later_message_starts_with_text_prefilled_after_last_answer(tmp_path: Path) -> None:
     model = ReadingModel("It sets x.", "To one.")
     house = open_house(tmp_path, model)
     key = await house.session()
@@ -87,13 +86,10 @@ async def test_a_later_message_begins_with_what_was_read_after_the_last_answer(t
     assert "It sets x." in read.messages[0].content
     await house.run(key, "What does this cell mean?")
     assert begins_with(model.requests[1], read)
-    await house.close()
 
 
 @pytest.mark.parametrize("written", ["", "  ", "What"])
-async def test_before_the_first_words_the_cell_and_the_answer_that_it_may_be_are_read(
-    tmp_path: Path, written: str
-) -> None:
+async def test_before_typing_both_cell_and_text_prompts_are_prefilled(tmp_path: Path, written: str) -> None:
     model = ReadingModel("It sets x.", "x = 2")
     shelf = Shelf(a=[code("one", "x = 1", execution_count=1)])
     house = open_house(tmp_path, model, shelf=shelf)
@@ -104,7 +100,6 @@ async def test_before_the_first_words_the_cell_and_the_answer_that_it_may_be_are
     await house.run(await house.session(), QUESTION)
     assert begins_with(model.requests[0], words)
     assert not begins_with(model.requests[0], cell)
-    await house.close()
 
 
 class SlowReadingModel(ReadingModel):
@@ -115,7 +110,7 @@ class SlowReadingModel(ReadingModel):
         await asyncio.Event().wait()
 
 
-async def test_a_draft_that_tells_the_same_goes_on_and_another_one_ends_the_reading(tmp_path: Path) -> None:
+async def test_equivalent_draft_continues_prefill_and_other_one_ends_it(tmp_path: Path) -> None:
     model = SlowReadingModel()
     house = open_house(tmp_path, model)
     await house.onyx.ready()
@@ -128,10 +123,9 @@ async def test_a_draft_that_tells_the_same_goes_on_and_another_one_ends_the_read
     house.onyx.prefill.composing(Draft(None, "Remember that x is one"))
     await until(lambda: first is not None and first.cancelled())
     assert len(model.ahead) == 1
-    await house.close()
 
 
-async def test_nothing_is_read_while_a_run_works(tmp_path: Path) -> None:
+async def test_nothing_is_prefilled_during_a_run(tmp_path: Path) -> None:
     model = ReadingModel([hang := Hang()])
     house = open_house(tmp_path, model)
     run_id = await house.send(await house.session(), QUESTION)
@@ -141,7 +135,6 @@ async def test_nothing_is_read_while_a_run_works(tmp_path: Path) -> None:
     assert model.ahead == []
     await house.onyx.abort(run_id)
     await house.end(run_id)
-    await house.close()
 
 
 @pytest.mark.parametrize(
@@ -153,7 +146,7 @@ async def test_nothing_is_read_while_a_run_works(tmp_path: Path) -> None:
     ],
     ids=["nothing to ask", "no such session", "no such model"],
 )
-async def test_nothing_is_read_and_nothing_fails(tmp_path: Path, draft: Draft) -> None:
+async def test_nothing_is_prefilled_and_nothing_fails(tmp_path: Path, draft: Draft) -> None:
     model = ReadingModel("It sets x.")
     house = open_house(tmp_path, model)
     await house.onyx.ready()
@@ -161,30 +154,27 @@ async def test_nothing_is_read_and_nothing_fails(tmp_path: Path, draft: Draft) -
     await looked(house)
     assert model.ahead == []
     assert (await house.run(await house.session(), QUESTION))[0] == "chat.final"
-    await house.close()
 
 
-async def test_it_can_be_switched_off(tmp_path: Path) -> None:
+async def test_can_be_switched_off(tmp_path: Path) -> None:
     model = ReadingModel()
     house = open_house(tmp_path, model, config=json.dumps({"local": {"readAhead": False}}))
     await house.onyx.ready()
     house.onyx.prefill.composing(Draft(None, QUESTION))
     await looked(house)
     assert model.ahead == []
-    await house.close()
 
 
-async def test_a_model_that_is_not_allowed_reads_nothing(tmp_path: Path) -> None:
+async def test_disallowed_model_is_not_prefilled(tmp_path: Path) -> None:
     model = ReadingModel()
     house = open_house(tmp_path, model, ceiling=Ceiling(providers=["openai"]))
     await house.onyx.ready()
     house.onyx.prefill.composing(Draft(None, QUESTION))
     await looked(house)
     assert model.ahead == []
-    await house.close()
 
 
-async def test_of_a_model_elsewhere_not_even_the_notebook_is_read(tmp_path: Path) -> None:
+async def test_remote_model_does_not_even_read_the_notebook(tmp_path: Path) -> None:
     model = ScriptedModel(["It sets x."], model_id="own/coder", light=True)
     config = {"providers": {"own": {"baseUrl": "http://127.0.0.1:9/v1", "toolMode": "cell"}}}
     shelf = notebook()
@@ -194,4 +184,3 @@ async def test_of_a_model_elsewhere_not_even_the_notebook_is_read(tmp_path: Path
     await looked(house)
     assert model.requests == []
     assert shelf.whole_reads == shelf.reads == 0
-    await house.close()

@@ -8,6 +8,7 @@ import pytest
 from onyx_jupyter.features.processes.exec_tool import make_exec_tool
 from onyx_jupyter.features.processes.process_tool import process_tool
 from onyx_jupyter.testing.script import Call, Fail, Hang
+from tests.features.processes.family import pids_in, running
 from tests.runs.house import House
 from tests.waiting import until
 
@@ -18,18 +19,6 @@ def house_with(tmp_path, replies) -> House:
     return House(tmp_path, replies, more_tools=[make_exec_tool(), process_tool])
 
 
-def pids(house: House) -> list[int]:
-    file = house.root / "pids"
-    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
-def running(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
-
-
 def watch_ends(house: House) -> list[list[int]]:
     """For each end of a run, which of its processes still ran at that very moment."""
     found: list[list[int]] = []
@@ -38,7 +27,7 @@ def watch_ends(house: House) -> list[list[int]]:
     def see(frame: str) -> None:
         receive(frame)
         if house.events[-1][0] in ("chat.final", "chat.error", "chat.aborted"):
-            found.append([pid for pid in pids(house) if running(pid)])
+            found.append([pid for pid in pids_in(house.root) if running(pid)])
 
     house.receive = see
     return found
@@ -53,7 +42,7 @@ async def test_no_process_outlives_its_turn(tmp_path, ending, event):
     def reply(request):
         if request.messages[-1].role == "user":
             return [Call("exec", COMMAND)]
-        if len(pids(house)) < 2:
+        if len(pids_in(house.root)) < 2:
             return [Call("process", {"action": "poll", "id": "p1", "waitMs": 10})]
         return ending
 
@@ -62,30 +51,29 @@ async def test_no_process_outlives_its_turn(tmp_path, ending, event):
     key = await house.session()
     run_id = await house.send(key)
     await house.approve()
-    await until(lambda: len(pids(house)) == 2)
+    await until(lambda: len(pids_in(house.root)) == 2)
     if event == "chat.aborted":
         await until(lambda: len(house.model.requests) > 1)
         assert await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == event
     assert at_the_end == [[]]
-    assert len(pids(house)) == 2
-    await house.close()
+    assert len(pids_in(house.root)) == 2
 
 
-async def test_a_server_that_closes_takes_them_along(tmp_path):
+async def test_closing_server_ends_processes(tmp_path):
     before = set(psutil.Process().children(recursive=True))
     house = house_with(tmp_path, [[Call("exec", COMMAND)], [Hang()]])
     key = await house.session()
     await house.send(key)
     await house.approve()
-    await until(lambda: len(pids(house)) == 2)
+    await until(lambda: len(pids_in(house.root)) == 2)
     assert len(set(psutil.Process().children(recursive=True)) - before) > 2, "a reaper is there"
     await house.close()
-    assert not any(map(running, pids(house)))
+    assert not any(map(running, pids_in(house.root)))
     assert set(psutil.Process().children(recursive=True)) - before == set()
 
 
-async def test_looking_and_ending_asks_nobody_and_typing_does(tmp_path):
+async def test_polling_and_killing_need_no_approval_but_input_does(tmp_path):
     script = [
         [Call("exec", {"command": "cat", "background": True})],
         [Call("process", {"action": "write", "id": "p1", "text": "hello\n"})],
@@ -106,17 +94,15 @@ async def test_looking_and_ending_asks_nobody_and_typing_does(tmp_path):
         "(no new output)\n[p1: stopped by kill.]",
     ]
     assert len(house.of("exec.approval_request")) == 2
-    await house.close()
 
 
-async def test_a_run_that_cannot_be_waited_for_in_peace_still_ends_them(tmp_path):
+async def test_run_with_interrupted_cleanup_still_ends_processes(tmp_path):
     """Stop comes again while the first one is still ending what runs."""
     house = house_with(tmp_path, [[Call("exec", COMMAND)], [Hang()]])
     key = await house.session()
     run_id = await house.send(key)
     await house.approve()
-    await until(lambda: len(pids(house)) == 2 and len(house.model.requests) > 1)
+    await until(lambda: len(pids_in(house.root)) == 2 and len(house.model.requests) > 1)
     await asyncio.gather(house.onyx.abort(run_id), house.onyx.abort(run_id))
     assert (await house.end(run_id))[0] == "chat.aborted"
-    assert not any(map(running, pids(house)))
-    await house.close()
+    assert not any(map(running, pids_in(house.root)))

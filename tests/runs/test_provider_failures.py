@@ -24,7 +24,7 @@ def house_of_two(folder, first, second, *, clock=None, **runtime):
     return house, *models.values()
 
 
-async def test_the_fallback_answers_for_that_run_alone_and_the_chat_says_so(tmp_path):
+async def test_fallback_answers_for_that_run_only_with_notice(tmp_path):
     house, first, second = house_of_two(
         tmp_path, [DOWN, "First again."], [[Call("peek", {"word": "a"})], "Second."], clock=FakeClock()
     )
@@ -44,7 +44,7 @@ async def test_the_fallback_answers_for_that_run_alone_and_the_chat_says_so(tmp_
     await house.close()
 
 
-async def test_a_model_chosen_by_the_user_is_the_only_one_asked(tmp_path):
+async def test_user_chosen_model_has_no_fallback(tmp_path):
     house, _, second = house_of_two(tmp_path, lambda request: DOWN, ["never"])
     for_session = await house.session(model="a/first")
     assert (await house.run(for_session))[0] == "chat.error"
@@ -54,7 +54,7 @@ async def test_a_model_chosen_by_the_user_is_the_only_one_asked(tmp_path):
     await house.close()
 
 
-async def test_where_the_model_cannot_be_opened_the_fallback_answers(tmp_path):
+async def test_fallback_answers_if_model_cannot_be_opened(tmp_path):
     house, _, _ = house_of_two(tmp_path, [], ["Second."])
     del house.models._models["a/first"]
     key = await house.session()
@@ -63,7 +63,7 @@ async def test_where_the_model_cannot_be_opened_the_fallback_answers(tmp_path):
     await house.close()
 
 
-async def test_a_provider_left_alone_is_not_called_by_any_session_and_the_fallback_answers(tmp_path):
+async def test_open_circuit_applies_to_all_sessions_and_fallback_answers(tmp_path):
     clock = FakeClock()
     house, first, _ = house_of_two(
         tmp_path, lambda request: DOWN, lambda request: "Second.", clock=clock, circuitBreaker={"failures": 2}
@@ -78,7 +78,7 @@ async def test_a_provider_left_alone_is_not_called_by_any_session_and_the_fallba
     await house.close()
 
 
-async def test_the_pause_outlives_a_changed_configuration_and_ends_with_a_new_address(tmp_path):
+async def test_open_circuit_survives_configuration_change_but_not_new_address(tmp_path):
     house = House(tmp_path, lambda request: DOWN, clock=FakeClock())
     key = await house.session()
 
@@ -97,10 +97,9 @@ async def test_the_pause_outlives_a_changed_configuration_and_ends_with_a_new_ad
     await configure(providers={"scripted": {"baseUrl": "http://127.0.0.1:1/v1"}})
     await house.run(key)
     assert len(house.model.requests) == 4
-    await house.close()
 
 
-async def test_a_wait_is_told_in_the_chat_and_stop_ends_it_at_once(tmp_path):
+async def test_wait_is_shown_in_chat_and_stop_ends_it_immediately(tmp_path):
     waits = RetryDelays(sleep=lambda seconds: asyncio.Event().wait(), chance=lambda: 0.9)
     house = House(tmp_path, [[Fail("rate_limit", retry_after_s=4)], "never"], waits=waits)
     key = await house.session()
@@ -111,19 +110,17 @@ async def test_a_wait_is_told_in_the_chat_and_stop_ends_it_at_once(tmp_path):
     await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert len(house.model.requests) == 1
-    await house.close()
 
 
-async def test_the_second_call_of_a_run_is_tried_again_without_running_the_tool_twice(tmp_path):
+async def test_second_model_call_is_retried_without_rerunning_tool(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "a"})], DOWN, DOWN, "Done."])
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "Done."
     assert house.peek.done == ["a"]
     assert len(house.results(key)) == 1
-    await house.close()
 
 
-async def test_a_secret_in_the_reason_for_the_fallback_is_in_no_note(tmp_path):
+async def test_fallback_reason_contains_no_secret(tmp_path):
     secret = "topsecret-abcdefgh"
     house, _, _ = house_of_two(tmp_path, [[Fail("unavailable", f"GET ?key={secret}")]], ["Second."])
     config = json.loads(house.home.config_file.read_text())
@@ -135,7 +132,7 @@ async def test_a_secret_in_the_reason_for_the_fallback_is_in_no_note(tmp_path):
     await house.close()
 
 
-async def test_a_model_in_cell_mode_that_cannot_be_had_ends_the_run_with_the_reason(tmp_path):
+async def test_unavailable_cell_mode_model_ends_run_with_reason(tmp_path):
     house, _, _ = house_of_two(tmp_path, [], [])
     name, data = await house.run(await house.session(model="local/gone.gguf"), "What is a histogram?")
     assert (name, data["code"]) == ("chat.error", "not_found")

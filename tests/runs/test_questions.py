@@ -3,7 +3,7 @@
 import pytest
 
 from onyx_jupyter.errors import AlreadyResolved, InvalidRequest, NotFound
-from onyx_jupyter.features.runs.ask_user_tool import UNATTENDED, ask_user_tool
+from onyx_jupyter.features.runs.tools import UNATTENDED, ask_user_tool
 from onyx_jupyter.human_requests.questions import DECLINED, SILENCE
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
@@ -18,7 +18,7 @@ def house_of(folder, script, **more):
     return House(folder, script, more_tools=[ask_user_tool], **more)
 
 
-async def test_the_answer_reaches_the_model_and_everybody_who_watches(tmp_path):
+async def test_answer_reaches_model_and_watchers(tmp_path):
     house = house_of(tmp_path, [[ASK], "April it is."])
     key = await house.session()
     run_id = await house.send(key)
@@ -38,10 +38,9 @@ async def test_the_answer_reaches_the_model_and_everybody_who_watches(tmp_path):
     (result,) = house.results(key).values()
     assert result["content"] == "The user answered: Rather May"
     assert house.onyx.questions.pending() == []
-    await house.close()
 
 
-async def test_who_declines_is_respected_and_the_model_knows(tmp_path):
+async def test_declined_question_is_reported_to_model(tmp_path):
     house = house_of(tmp_path, [[ASK], "Then I stop."])
     key = await house.session()
     run_id = await house.send(key)
@@ -50,10 +49,9 @@ async def test_who_declines_is_respected_and_the_model_knows(tmp_path):
     (result,) = house.results(key).values()
     assert result["content"] == DECLINED
     assert house.of("chat.question_resolved")[0]["outcome"] == "declined"
-    await house.close()
 
 
-async def test_only_the_choices_count_where_no_other_words_are_welcome(tmp_path):
+async def test_only_listed_choices_count_if_free_text_is_not_allowed(tmp_path):
     house = house_of(tmp_path, [[STRICT], "Good."])
     key = await house.session()
     run_id = await house.send(key)
@@ -68,10 +66,9 @@ async def test_only_the_choices_count_where_no_other_words_are_welcome(tmp_path)
         await house.onyx.questions.answer("nothing", "bob", "April")
     (result,) = house.results(key).values()
     assert result["content"] == "The user answered: March"
-    await house.close()
 
 
-async def test_silence_is_no_answer_and_the_run_goes_on(tmp_path):
+async def test_timeout_is_no_answer_and_run_continues(tmp_path):
     config = "{security: {approvalTimeoutMs: 1000}}"
     house = house_of(tmp_path, [[ASK], "I assumed March."], config=config)
     key = await house.session()
@@ -79,10 +76,9 @@ async def test_silence_is_no_answer_and_the_run_goes_on(tmp_path):
     (result,) = house.results(key).values()
     assert result["content"] == SILENCE
     assert house.of("chat.question_resolved")[0]["outcome"] == "expired"
-    await house.close()
 
 
-async def test_stop_closes_the_question(tmp_path):
+async def test_stop_closes_question(tmp_path):
     house = house_of(tmp_path, [[ASK]])
     key = await house.session()
     run_id = await house.send(key)
@@ -93,20 +89,18 @@ async def test_stop_closes_the_question(tmp_path):
     with pytest.raises(AlreadyResolved):
         await house.onyx.questions.answer(question_id, "ada", "March")
     assert len(house.results(key)) == 1
-    await house.close()
 
 
-async def test_where_nobody_can_answer_the_model_is_told_at_once(tmp_path):
+async def test_model_is_told_immediately_if_nobody_can_answer(tmp_path):
     house = house_of(tmp_path, [[ASK], "I assumed March."])
     key = await house.session()
     await house.run(key, interactive=False)
     (result,) = house.results(key).values()
     assert result["content"] == UNATTENDED
     assert house.of("chat.question") == []
-    await house.close()
 
 
-async def test_an_open_question_outlives_the_server_and_is_asked_once(tmp_path):
+async def test_open_question_survives_restart_and_is_asked_once(tmp_path):
     house = house_of(tmp_path, [[ASK]], clock=FakeClock())
     key = await house.session()
     run_id = await house.send(key)
@@ -123,10 +117,9 @@ async def test_an_open_question_outlives_the_server_and_is_asked_once(tmp_path):
     assert kinds.count("question") == 1
     (result,) = again.results(key).values()
     assert result["content"] == "The user answered: April"
-    await again.close()
 
 
-async def test_a_question_whose_time_ran_out_while_the_server_was_down_is_paired_and_its_run_ended(tmp_path):
+async def test_question_expired_during_downtime_is_paired_and_run_ended(tmp_path):
     house = house_of(tmp_path, [[ASK]], clock=FakeClock())
     key = await house.session()
     await house.send(key)
@@ -140,15 +133,13 @@ async def test_a_question_whose_time_ran_out_while_the_server_was_down_is_paired
     (result,) = again.results(key).values()
     assert result["content"] == SILENCE
     assert again.ends_on_disk(key) == ["interrupted"]
-    await again.close()
 
 
 @pytest.mark.parametrize("arguments", [{}, {"question": ""}, {"question": "x", "choices": ["a"] * 11}, {"question": 1}])
-async def test_a_question_that_makes_no_sense_is_an_error_for_the_model(tmp_path, arguments):
+async def test_invalid_question_is_an_error_for_model(tmp_path, arguments):
     house = house_of(tmp_path, [[Call("ask_user", arguments)], "Sorry."])
     key = await house.session()
     await house.run(key)
     (result,) = house.results(key).values()
     assert "invalid_arguments" in result["content"]
     assert house.of("chat.question") == []
-    await house.close()

@@ -54,7 +54,7 @@ def killed_server(folder: Path, scene: str, until: str) -> Iterator[str]:
     yield key
 
 
-async def test_a_kill_in_the_middle_of_a_stream_keeps_the_words_that_were_seen(tmp_path):
+async def test_kill_during_stream_keeps_visible_text(tmp_path):
     scene = '[["Half an ", "answer", Hang()]]'
     on_disk = 'await until(lambda: "answer" in "".join(p.read_text() for p in house.home.sessions.rglob("*.partial")))'
     with killed_server(tmp_path, scene, on_disk) as key:
@@ -69,10 +69,9 @@ async def test_a_kill_in_the_middle_of_a_stream_keeps_the_words_that_were_seen(t
     assert not house.file(key).with_suffix(".partial").exists()
     assert (await house.run(key, "Go on"))[0] == "chat.final"
     assert [m.content for m in house.model.requests[0].messages] == ["Please", "Half an answer", "Go on"]
-    await house.close()
 
 
-async def test_a_call_that_ran_when_the_server_was_killed_is_paired_and_not_run_again(tmp_path):
+async def test_call_running_at_kill_is_paired_and_not_repeated(tmp_path):
     scene = '[["I will", Call("touch", {"word": "first"}), Call("linger"), Call("touch", {"word": "last"})]]'
     at_work = "await house.approve(); await house.linger.started.wait()"
     with killed_server(tmp_path, scene, at_work) as key:
@@ -88,10 +87,9 @@ async def test_a_call_that_ran_when_the_server_was_killed_is_paired_and_not_run_
     assert (await house.run(key, "And?"))[0] == "chat.final"
     sent = house.model.requests[0].messages
     assert [m.role for m in sent] == ["user", "assistant", "tool", "tool", "tool", "user"]
-    await house.close()
 
 
-async def test_a_question_that_waited_when_the_server_was_killed_waits_again_and_runs_once(tmp_path):
+async def test_approval_pending_at_kill_is_pending_again_and_runs_once(tmp_path):
     scene = '[["I will", Call("touch", {"word": "x"})]]'
     with killed_server(tmp_path, scene, "await house.asked()") as key:
         before = [line for line in House(tmp_path).lines(key) if line.get("meta", {}).get("kind") == "approval_request"]
@@ -117,10 +115,9 @@ async def test_a_question_that_waited_when_the_server_was_killed_waits_again_and
     assert kinds == ["approval_request", "approval_resolved"]
     with pytest.raises(AlreadyResolved):
         await house.onyx.approvals.approve(pending.request.approval_id, "ada", "once")
-    await house.close()
 
 
-async def test_a_restart_keeps_the_question_and_a_denial_afterwards_reaches_the_model(tmp_path):
+async def test_restart_keeps_request_and_later_denial_reaches_model(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "a"})], [TOUCH, Call("peek", {"word": "b"})]])
     key = await house.session()
     run_id = await house.send(key)
@@ -143,10 +140,9 @@ async def test_a_restart_keeps_the_question_and_a_denial_afterwards_reaches_the_
         "tool",
         "tool",
     ]
-    await again.close()
 
 
-async def test_a_question_keeps_its_id_over_many_restarts(tmp_path):
+async def test_request_keeps_id_over_many_restarts(tmp_path):
     house = House(tmp_path, [[TOUCH]])
     key = await house.session()
     run_id = await house.send(key)
@@ -165,10 +161,9 @@ async def test_a_question_keeps_its_id_over_many_restarts(tmp_path):
     await house.onyx.abort(run_id)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert house.touch.done == []
-    await house.close()
 
 
-async def test_a_question_whose_time_ran_out_meanwhile_is_denied_and_its_run_ended(tmp_path):
+async def test_request_expired_meanwhile_is_denied_and_run_ended(tmp_path):
     house = House(tmp_path, [["I will", TOUCH, Call("peek")]], clock=FakeClock())
     key = await house.session()
     await house.send(key)
@@ -188,10 +183,9 @@ async def test_a_question_whose_time_ran_out_meanwhile_is_denied_and_its_run_end
     assert (resolved["meta"]["approvalId"], resolved["meta"]["decision"]) == (approval_id, "expired")
     with pytest.raises(NotFound):
         await again.onyx.approvals.approve(approval_id, "ada", "once")
-    await again.close()
 
 
-async def test_a_call_approved_before_the_kill_but_not_begun_is_not_run_afterwards(tmp_path):
+async def test_call_approved_but_not_started_before_kill_does_not_run(tmp_path):
     house = House(tmp_path, [[TOUCH]])
     key = await house.session()
     run_id = await house.send(key)
@@ -211,10 +205,9 @@ async def test_a_call_approved_before_the_kill_but_not_begun_is_not_run_afterwar
     assert again.onyx.approvals.pending() == []
     assert again.touch.done == []
     assert [line["meta"]["status"] for line in again.results(key).values()] == ["interrupted"]
-    await again.close()
 
 
-async def test_messages_that_waited_behind_a_run_are_answered_after_the_start_in_their_order(tmp_path):
+async def test_queued_messages_are_answered_in_order_after_start(tmp_path):
     hang = Hang()
     house = House(tmp_path, [["one", hang]])
     key = await house.session()
@@ -230,10 +223,9 @@ async def test_messages_that_waited_behind_a_run_are_answered_after_the_start_in
     assert ended[1:] == waiting
     said = [[m.content for m in request.messages] for request in again.model.requests]
     assert said == [["First", "one", "Second"], ["First", "one", "Second", "two", "Third"]]
-    await again.close()
 
 
-async def test_a_message_that_waited_and_whose_run_had_begun_is_not_answered_twice(tmp_path):
+async def test_queued_message_whose_run_had_started_is_not_answered_twice(tmp_path):
     hang = Hang()
     house = House(tmp_path, ["one", [hang]])
     key = await house.session()
@@ -247,10 +239,9 @@ async def test_a_message_that_waited_and_whose_run_had_begun_is_not_answered_twi
     assert not again.onyx.runs.busy
     assert again.ends_on_disk(key) == ["final", "interrupted"]
     assert again.model.requests == []
-    await again.close()
 
 
-async def test_a_message_that_had_not_joined_is_answered_by_a_run_of_its_own(tmp_path):
+async def test_message_that_had_not_joined_gets_its_own_run(tmp_path):
     house = House(tmp_path, [["I will", Call("linger"), TOUCH]])
     key = await house.session()
     first = await house.send(key, "First")
@@ -267,10 +258,9 @@ async def test_a_message_that_had_not_joined_is_answered_by_a_run_of_its_own(tmp
     moved = [line["meta"] for line in again.lines(key) if line.get("meta", {}).get("kind") == "requeued"]
     ids = [line["id"] for line in again.lines(key) if line["content"] in ("Second", "Third")]
     assert [meta["messageId"] for meta in moved] == ids
-    await again.close()
 
 
-async def test_a_message_that_came_while_a_question_waited_is_answered_instead_of_asking_again(tmp_path):
+async def test_message_sent_during_approval_is_answered_instead_of_asking_again(tmp_path):
     house = House(tmp_path, [["I will", TOUCH, Call("peek")]])
     key = await house.session()
     run_id = await house.send(key, "First")
@@ -287,10 +277,9 @@ async def test_a_message_that_came_while_a_question_waited_is_answered_instead_o
     assert [line["meta"]["status"] for line in again.results(key).values()] == ["skipped", "skipped"]
     assert [m.content for m in again.model.requests[0].messages if m.role == "user"] == ["First", "Wait"]
     assert (again.touch.done, again.peek.done) == ([], [])
-    await again.close()
 
 
-async def test_a_run_that_was_steered_and_then_waits_for_a_yes_goes_on_with_all_it_was_told(tmp_path):
+async def test_steered_run_with_pending_approval_resumes_with_all_messages(tmp_path):
     house = House(tmp_path, [["I will", Call("linger")], ["Then this", TOUCH]])
     key = await house.session()
     run_id = await house.send(key, "First")
@@ -314,10 +303,9 @@ async def test_a_run_that_was_steered_and_then_waits_for_a_yes_goes_on_with_all_
         "First", "I will", "Second", "Then this",
     ]  # fmt: skip
     assert again.touch.done == ["x"]
-    await again.close()
 
 
-async def test_a_session_that_another_server_runs_is_left_alone(tmp_path):
+async def test_session_run_by_another_server_is_left_alone(tmp_path):
     hang = Hang()
     here = House(tmp_path, [["one", hang]])
     key = await here.session()
@@ -327,8 +315,6 @@ async def test_a_session_that_another_server_runs_is_left_alone(tmp_path):
     there = House(tmp_path)
     await there.onyx.ready()
     assert here.file(key).read_bytes() == before
-    await there.close()
-    await here.close()
 
 
 @pytest.mark.parametrize(
@@ -339,7 +325,7 @@ async def test_a_session_that_another_server_runs_is_left_alone(tmp_path):
         {"kind": "approval_request", "approvalId": [], "expiresAt": 3},
     ],
 )
-async def test_a_session_that_cannot_be_recovered_leaves_the_server_and_the_others_alone(tmp_path, meta, caplog):
+async def test_unrecoverable_session_does_not_affect_others(tmp_path, meta, caplog):
     house = House(tmp_path, [[TOUCH], [TOUCH]])
     broken, good = await house.session(), await house.session()
     await house.send(broken)
@@ -361,10 +347,9 @@ async def test_a_session_that_cannot_be_recovered_leaves_the_server_and_the_othe
     again.onyx.streams.watch(good, again.receive)
     await again.approve()
     assert (await again.end(run_id))[0] == "chat.final"
-    await again.close()
 
 
-async def test_two_restored_questions_with_the_same_call_id_each_run_their_own_call(tmp_path):
+async def test_restored_requests_with_same_call_id_run_their_own_calls(tmp_path):
     replies = [[Call("touch", {"word": "mine"}, id="call_1")], [Call("touch", {"word": "yours"}, id="call_1")]]
     house = House(tmp_path, replies)
     keys = [await house.session(), await house.session()]
@@ -380,10 +365,9 @@ async def test_two_restored_questions_with_the_same_call_id_each_run_their_own_c
     await again.approve(key=keys[0])
     await until(lambda: again.of("chat.final"))
     assert again.touch.done == ["mine"]
-    await again.close()
 
 
-async def test_a_run_that_goes_on_after_a_restart_has_only_the_turns_that_are_left(tmp_path):
+async def test_resumed_run_has_only_its_remaining_turns(tmp_path):
     config = "{ runtime: { maxTurns: 3 } }"
     house = House(tmp_path, [[Call("peek", {"word": "a"})], [TOUCH]], config=config)
     key = await house.session()
@@ -397,4 +381,3 @@ async def test_a_run_that_goes_on_after_a_restart_has_only_the_turns_that_are_le
     assert (await again.end(run_id))[1]["text"] == "That is all."
     assert [bool(request.tools) for request in again.model.requests] == [True, False]
     assert (again.touch.done, again.peek.done) == (["x"], ["b"])
-    await again.close()

@@ -22,7 +22,7 @@ def says(house, result):
     house.peek.activity = PEEK
 
 
-async def test_what_a_call_does_and_did_is_told_and_kept_and_no_model_gets_it(tmp_path):
+async def test_label_before_and_after_call_is_sent_and_stored_but_not_shown_to_model(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "x"})], "Seen"])
     data = {"notebook": "a.ipynb", "cells": [{"number": 1, "id": "c1"}]}
     label = Label("read_notebook", "a.ipynb", "path", links=(Link("cell", "a.ipynb", "c1"),))
@@ -43,10 +43,9 @@ async def test_what_a_call_does_and_did_is_told_and_kept_and_no_model_gets_it(tm
     (line,) = house.results(key).values()
     assert (line["meta"]["label"], line["meta"]["data"]) == (told, data)
     assert "a.ipynb" not in json.dumps([message.content for message in house.model.requests[1].messages])
-    await house.close()
 
 
-async def test_a_result_that_says_nothing_has_the_words_of_its_call(tmp_path):
+async def test_result_without_label_keeps_the_calls(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "x"}), Call("touch", {"word": "y"})], "Seen"])
     says(house, ToolResult("found x"))
     key = await house.session()
@@ -59,10 +58,9 @@ async def test_a_result_that_says_nothing_has_the_words_of_its_call(tmp_path):
     assert "label" not in touched  # a tool without an activity is known by its name
     assert touched["failure"]["kind"] == "denied"
     assert "Not here" in touched["failure"]["reason"]
-    await house.close()
 
 
-async def test_the_question_whether_a_call_may_says_what_it_would_do(tmp_path):
+async def test_approval_has_label_of_what_would_happen(tmp_path):
     house = House(tmp_path, [[Call("touch", {"word": "y"})], "Done"])
     house.touch.activity = Activity("write_file", "word", "path")
     key = await house.session()
@@ -73,10 +71,9 @@ async def test_the_question_whether_a_call_may_says_what_it_would_do(tmp_path):
     assert asked["activity"]["object"] == "y"
     await house.approve()
     await house.end(run_id)
-    await house.close()
 
 
-async def test_a_failure_has_a_kind(tmp_path):
+async def test_failure_has_a_kind(tmp_path):
     calls = [Call("peek", {"word": 5}), Call("nothing", {}), Call("break", {"word": "x"}), Call("peek", {"word": "x"})]
     house = House(tmp_path, [calls, "I see"])
     says(house, ToolResult("\nno such word\nexit code 1", ok=False))
@@ -87,10 +84,9 @@ async def test_a_failure_has_a_kind(tmp_path):
     assert failures[0]["reason"].startswith("`word`")
     assert failures[3]["reason"] == "no such word"
     assert [line["meta"]["failure"] for line in house.results(key).values()] == failures
-    await house.close()
 
 
-async def test_no_secret_is_told_or_kept(tmp_path):
+async def test_labels_and_data_contain_no_secret(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "x"})], "Seen"])
     label = Label("search_files", f"key {SECRET}", links=(Link("file", f"{SECRET}.txt"),))
     result = ToolResult("x", ok=False, data={"found": [SECRET]}, label=label, failure=Failure("failed", SECRET))
@@ -102,14 +98,12 @@ async def test_no_secret_is_told_or_kept(tmp_path):
     assert finished["failure"]["reason"] == "[redacted:openai-key]"
     assert finished["label"]["object"] == "key [redacted:openai-key]"
     assert SECRET not in json.dumps([data for _, data in house.events]) + json.dumps(house.lines(key))
-    await house.close()
 
 
-async def test_data_without_bounds_is_left_out(tmp_path):
+async def test_oversized_data_is_left_out(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "x"})], "Seen"])
     says(house, ToolResult("x", data={"found": ["y" * MAX_CHARS]}))
     key = await house.session()
     await house.run(key)
     assert "data" not in house.of("tool.finished")[0]
     assert len(json.dumps(house.lines(key))) < MAX_CHARS
-    await house.close()

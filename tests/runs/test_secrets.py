@@ -21,7 +21,7 @@ def everything(house: House) -> str:
     return json.dumps(house.events) + repr(house.model.requests) + "".join(files)
 
 
-async def test_what_the_user_types_and_sends_along_is_stored_and_sent_without_secrets(tmp_path):
+async def test_typed_and_attached_text_is_stored_and_sent_without_secrets(tmp_path):
     house = House(tmp_path, ["Fine"], config=CONFIG)
     key = await house.session(title=f"About {KEY}")
     context = [{"type": "cell", "path": "a.ipynb", "text": f"api_key = '{MIXED}'"}]
@@ -31,10 +31,9 @@ async def test_what_the_user_types_and_sends_along_is_stored_and_sent_without_se
     assert "[redacted:api-key]" in house.model.requests[0].messages[0].context
     for secret in (KEY, MIXED, CONFIGURED):
         assert secret not in everything(house)
-    await house.close()
 
 
-async def test_an_answer_that_repeats_a_secret_is_shown_without_it_however_it_is_cut(tmp_path):
+async def test_answer_repeating_a_secret_is_redacted_however_chunked(tmp_path):
     for size in (1, 3, 7):
         folder = tmp_path / str(size)
         folder.mkdir()
@@ -49,7 +48,7 @@ async def test_an_answer_that_repeats_a_secret_is_shown_without_it_however_it_is
         await house.close()
 
 
-async def test_a_result_its_attached_text_and_an_error_are_without_secrets(tmp_path):
+async def test_result_attached_text_and_error_are_redacted(tmp_path):
     house = House(tmp_path, [[Call("peek")], [Fail("unavailable", f"GET http://host/?token={MIXED} failed")]])
 
     async def run(arguments, context):
@@ -66,10 +65,9 @@ async def test_a_result_its_attached_text_and_an_error_are_without_secrets(tmp_p
     assert house.of("tool.progress")[0]["message"] == "using [redacted:openai-key]"
     assert MIXED not in everything(house)
     assert base64.b64encode(KEY.encode()).decode()[:20] not in everything(house)
-    await house.close()
 
 
-async def test_a_call_with_a_secret_or_a_mark_is_refused_and_nobody_is_asked(tmp_path):
+async def test_call_with_secret_or_redaction_mark_is_rejected_before_approval(tmp_path):
     for word, place in ((f"curl -H 'Authorization: Bearer {MIXED}'", "bearer-token"), ("x [redacted:token]", "token")):
         folder = tmp_path / place
         folder.mkdir()
@@ -85,16 +83,15 @@ async def test_a_call_with_a_secret_or_a_mark_is_refused_and_nobody_is_asked(tmp
         await house.close()
 
 
-async def test_a_tool_that_only_reads_gets_the_mark_and_never_the_secret(tmp_path):
+async def test_read_only_tool_gets_redaction_mark_and_never_the_secret(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": KEY})], "Nothing"])
     key = await house.session()
     await house.run(key)
     assert house.peek.done == ["[redacted:openai-key]"]
     assert house.of("tool.started")[0]["input"] == {"word": "[redacted:openai-key]"}
-    await house.close()
 
 
-async def test_what_a_person_is_asked_about_is_shown_to_them_as_it_is_and_nowhere_else(tmp_path):
+async def test_approval_is_shown_unredacted_and_redacted_elsewhere(tmp_path):
     """What is approved is what runs, so whoever decides sees all of it; every other place is without secrets."""
     house = House(tmp_path, [[f"I found {KEY}", Call("touch", {"word": "x"})], "Done"])
     house.touch.target = f"api_key = '{MIXED}'"
@@ -113,10 +110,9 @@ async def test_what_a_person_is_asked_about_is_shown_to_them_as_it_is_and_nowher
     assert MIXED not in everything(house)
     assert MIXED not in house.home.audit_file.read_text()
     assert "[redacted:api-key]" in house.home.audit_file.read_text()
-    await house.close()
 
 
-async def test_a_reason_with_a_secret_is_told_and_stored_without_it(tmp_path):
+async def test_denial_reason_is_sent_and_stored_redacted(tmp_path):
     house = House(tmp_path, [[Call("touch", {"word": "x"})], "Good"])
     key = await house.session()
     run_id = await house.send(key)
@@ -124,10 +120,9 @@ async def test_a_reason_with_a_secret_is_told_and_stored_without_it(tmp_path):
     await house.end(run_id)
     assert house.of("exec.approval_resolved")[0]["reason"] == "use [redacted:openai-key] instead"
     assert MIXED not in everything(house)
-    await house.close()
 
 
-async def test_a_note_and_its_data_are_without_secrets(tmp_path):
+async def test_note_and_its_data_are_redacted(tmp_path):
     house = House(tmp_path)
     key = await house.session()
     transcript = await house.onyx.sessions.get(key)
@@ -135,10 +130,9 @@ async def test_a_note_and_its_data_are_without_secrets(tmp_path):
     note = house.lines(key)[-1]
     assert note["content"] == "with [redacted:openai-key]"
     assert note["meta"]["data"] == {"password": "[redacted:password]", "more": ["[redacted:openai-key]"]}
-    await house.close()
 
 
-async def test_every_shape_is_gone_from_a_whole_turn(tmp_path):
+async def test_every_secret_pattern_is_redacted_from_whole_turn(tmp_path):
     text = "\n".join(text for text, _ in SECRETS.values())
     house = House(tmp_path, [[Say(text, chunk_chars=5), Call("peek", {"word": text})], [Say(text, chunk_chars=2)]])
     key = await house.session()
@@ -147,18 +141,16 @@ async def test_every_shape_is_gone_from_a_whole_turn(tmp_path):
     for kind, (_, hidden) in SECRETS.items():
         assert hidden not in seen, kind
         assert f"[redacted:{kind}]" in seen
-    await house.close()
 
 
-async def test_with_the_filter_off_only_exact_values_are_taken_out(tmp_path):
+async def test_with_filter_off_only_known_values_are_redacted(tmp_path):
     off = CONFIG[:-1] + ", security: { secretsFilter: false } }"
     house = House(tmp_path, [f"{KEY} {CONFIGURED}"], config=off)
     key = await house.session()
     assert (await house.run(key))[1]["text"] == f"{KEY} [redacted:lab-key]"
-    await house.close()
 
 
-async def test_the_words_kept_for_a_kill_hold_no_secret(tmp_path):
+async def test_partial_reply_file_contains_no_secret(tmp_path):
     hang = Hang()
     house = House(tmp_path, [[Say(f"It is {KEY} here", chunk_chars=4), hang]])
     key = await house.session()
@@ -170,14 +162,12 @@ async def test_the_words_kept_for_a_kill_hold_no_secret(tmp_path):
     assert MIXED[:8] not in partial.read_text()
     await house.onyx.abort(run_id)
     await house.end(run_id)
-    await house.close()
 
 
-async def test_the_same_messages_become_the_same_request_with_every_step(tmp_path):
+async def test_same_messages_yield_same_request_at_every_step(tmp_path):
     house = House(tmp_path, [[Call("peek", {"word": "a"})], [Call("peek", {"word": "b"})], "Done"])
     key = await house.session()
     await house.run(key, f"With {KEY}")
     first, second, third = (list(request.messages) for request in house.model.requests)
     assert second[: len(first)] == first
     assert third[: len(second)] == second
-    await house.close()

@@ -39,7 +39,7 @@ def source(shelf: Shelf) -> str:
     return str(shelf.notebooks["a.ipynb"][0]["source"])
 
 
-async def test_a_cell_that_was_sent_along_is_changed_without_being_read_again(tmp_path: Path, shelf: Shelf) -> None:
+async def test_attached_cell_can_be_edited_without_reading_it(tmp_path: Path, shelf: Shelf) -> None:
     house = open_house(tmp_path, shelf, [edit("x = 10")], "Done.", [edit("x = 12")], "Done.")
     key = await house.session()
     await house.run(key, mode="auto")
@@ -48,10 +48,9 @@ async def test_a_cell_that_was_sent_along_is_changed_without_being_read_again(tm
     await house.end(sent.run_id)
     assert sent.context[0]["hash"] == cell_hash("x = 11")
     assert source(shelf) == "x = 12"
-    await house.close()
 
 
-async def test_without_it_the_model_is_shown_the_text_of_now(tmp_path: Path, shelf: Shelf) -> None:
+async def test_without_attachment_model_is_shown_current_text(tmp_path: Path, shelf: Shelf) -> None:
     house = open_house(tmp_path, shelf, [edit("x = 10")], "Done.", [edit("x = 12")], "Done.")
     key = await house.session()
     await house.run(key, mode="auto")
@@ -59,11 +58,10 @@ async def test_without_it_the_model_is_shown_the_text_of_now(tmp_path: Path, she
     await house.run(key, mode="auto", context=[{"type": "notebook", "path": "a.ipynb"}])
     assert source(shelf) == "x = 11"
     assert "x = 11" in list(house.results(key).values())[-1]["content"]
-    await house.close()
 
 
 @pytest.mark.parametrize("path", ["a.ipynb", "RTC:a.ipynb"])
-async def test_what_is_typed_after_it_was_sent_is_not_overwritten(tmp_path: Path, shelf: Shelf, path: str) -> None:
+async def test_text_typed_after_sending_is_not_overwritten(tmp_path: Path, shelf: Shelf, path: str) -> None:
     house = open_house(tmp_path, shelf, [Call("linger")], [edit("x = 12")], "I see.")
     key = await house.session()
     run_id = await house.send(key, mode="auto", context=[{**CHIP, "path": path}])
@@ -73,10 +71,9 @@ async def test_what_is_typed_after_it_was_sent_is_not_overwritten(tmp_path: Path
     await house.end(run_id)
     assert source(shelf) == "x = 99"
     assert "x = 99" in list(house.results(key).values())[-1]["content"]
-    await house.close()
 
 
-async def test_of_a_message_during_a_run_it_counts_from_when_the_model_has_it(tmp_path: Path, shelf: Shelf) -> None:
+async def test_cell_attached_during_run_counts_once_model_has_it(tmp_path: Path, shelf: Shelf) -> None:
     replies = [[edit("x = 10"), Call("linger")], [edit("x = 12")], "Done."]
     house = open_house(tmp_path, shelf, *replies)
     key = await house.session()
@@ -89,10 +86,9 @@ async def test_of_a_message_during_a_run_it_counts_from_when_the_model_has_it(tm
     house.linger.released.set()
     await house.end(run_id)
     assert source(shelf) == "x = 12"
-    await house.close()
 
 
-async def test_a_cell_that_was_cut_or_redacted_counts_as_never_seen(tmp_path: Path, shelf: Shelf) -> None:
+async def test_truncated_or_redacted_cell_counts_as_unseen(tmp_path: Path, shelf: Shelf) -> None:
     long, secret = "x = 1\n" * 5_000, "api_key = 'sk-proj-" + "a1B2c3D4" * 6 + "'"
     house = open_house(tmp_path, shelf, [edit("x = 10")], "Done.", [edit("x = 12")], "Done.", [edit("x = 12")], "Done.")
     key = await house.session()
@@ -104,10 +100,9 @@ async def test_a_cell_that_was_cut_or_redacted_counts_as_never_seen(tmp_path: Pa
         assert "hash" not in sent.context[0]
         assert typed not in sent.context[0]["text"]
     assert source(shelf) == secret
-    await house.close()
 
 
-async def test_an_error_brings_its_cell_and_a_client_brings_no_hash_of_its_own(tmp_path: Path, shelf: Shelf) -> None:
+async def test_error_includes_its_cell_and_client_hash_is_ignored(tmp_path: Path, shelf: Shelf) -> None:
     failed = {"output_type": "error", "ename": "KeyError", "evalue": "'m'", "traceback": ["KeyError: 'm'"]}
     shelf.notebooks["a.ipynb"][0]["outputs"] = [failed]
     house = open_house(tmp_path, shelf)
@@ -117,10 +112,9 @@ async def test_an_error_brings_its_cell_and_a_client_brings_no_hash_of_its_own(t
     claimed = {**CHIP, "text": "what the tab read", "hash": cell_hash("x = 1")}
     (item,) = await house.onyx.conversations.preview_context(key, [claimed], None)
     assert "hash" not in item
-    await house.close()
 
 
-def test_a_notebook_that_calls_itself_otherwise_than_the_message_did_is_the_same() -> None:
+def test_notebook_is_recognized_under_another_path() -> None:
     seen_cells = SeenCells()
     seen_cells.wrote("link.ipynb", "one", "h1")
     seen_cells.called("link.ipynb", "a.ipynb")

@@ -55,7 +55,7 @@ def told(request: ModelRequest) -> set[str]:
     return {line[2:].split("(")[0] for line in beginning(request).splitlines() if line.startswith("- ") and "(" in line}
 
 
-async def test_prompt_and_tools_of_a_fresh_workspace_take_few_tokens(tmp_path: Path) -> None:
+async def test_prompt_and_tools_of_new_workspace_stay_within_budget(tmp_path: Path) -> None:
     """Read the difference to the reviewed text before you copy the new one over it."""
     house, small = house_of(tmp_path, ["Hello."], clock=FakeClock())
     await house.run(await house.session(), "hello")
@@ -68,7 +68,7 @@ async def test_prompt_and_tools_of_a_fresh_workspace_take_few_tokens(tmp_path: P
     await house.close()
 
 
-async def test_they_do_so_too_where_much_is_noted(tmp_path: Path) -> None:
+async def test_prompt_and_tools_stay_within_budget_with_many_notes(tmp_path: Path) -> None:
     calls = [Call("remember", {"fact": f"The column {name} holds money in euros"}) for name in COLUMNS]
     house, small = house_of(tmp_path, [calls, "Noted.", "Hello."], auto=["remember"])
     key = await house.session()
@@ -84,7 +84,7 @@ async def test_they_do_so_too_where_much_is_noted(tmp_path: Path) -> None:
     await house.close()
 
 
-async def test_a_family_is_told_behind_the_message_that_asks_for_it_and_its_tools_can_be_called_at_once(
+async def test_tool_family_is_described_after_requesting_message_and_callable_immediately(
     tmp_path: Path,
 ) -> None:
     house, small = house_of(tmp_path, [[Call("list", {"path": ""})], "There is one."])
@@ -104,7 +104,7 @@ async def test_a_family_is_told_behind_the_message_that_asks_for_it_and_its_tool
     await house.close()
 
 
-async def test_what_was_read_stays_to_the_letter_whatever_is_asked_next(tmp_path: Path) -> None:
+async def test_earlier_text_stays_verbatim_whatever_is_asked_next(tmp_path: Path) -> None:
     house, small = house_of(tmp_path, ["Two.", [Call("list", {"path": ""})], "None.", "Fine.", "Bye."])
     key = await house.session()
     for message in ("How many variables are there?", "Which files are here?", "Look it up on the web", "bye"):
@@ -130,7 +130,7 @@ async def test_what_was_read_stays_to_the_letter_whatever_is_asked_next(tmp_path
         ("Remove outliers and list the columns", None),
     ],
 )
-async def test_the_words_of_a_request_say_which_family_it_needs(tmp_path: Path, message: str, tool: str | None) -> None:
+async def test_wording_of_request_selects_family(tmp_path: Path, message: str, tool: str | None) -> None:
     house, small = house_of(tmp_path, ["Well."])
     await house.run(await house.session(), message)
     further = {one.name for one in small.requests[0].tools if one.apart}
@@ -138,7 +138,7 @@ async def test_the_words_of_a_request_say_which_family_it_needs(tmp_path: Path, 
     await house.close()
 
 
-async def test_more_tools_shows_a_small_model_a_family_in_lines_and_runs_one_of_it(tmp_path: Path) -> None:
+async def test_more_tools_lists_a_family_and_runs_one_of_its_tools(tmp_path: Path) -> None:
     run = Call(MORE_TOOLS, {"tool": "list", "arguments": {"path": ""}})
     house, small = house_of(tmp_path, [[Call(MORE_TOOLS, {"tool": "fs"})], [run], "One."])
     (house.root / "plan.txt").write_text("x")
@@ -151,7 +151,7 @@ async def test_more_tools_shows_a_small_model_a_family_in_lines_and_runs_one_of_
     await house.close()
 
 
-async def test_ask_mode_leaves_a_small_model_what_reads(tmp_path: Path) -> None:
+async def test_ask_mode_leaves_reading_tools_to_small_model(tmp_path: Path) -> None:
     house, small = house_of(tmp_path, ["Well."])
     await house.run(await house.session(), "Which files are here?", mode="ask")
     assert told(small.requests[0]) == {"notebook_outline", "notebook_read", MORE_TOOLS}
@@ -159,7 +159,7 @@ async def test_ask_mode_leaves_a_small_model_what_reads(tmp_path: Path) -> None:
     await house.close()
 
 
-async def test_a_small_model_that_stands_in_for_a_large_one_gets_few_tools_too(tmp_path: Path) -> None:
+async def test_small_fallback_of_large_model_gets_few_tools(tmp_path: Path) -> None:
     copytree(TEMPLATES, tmp_path / "templates")
     large = ScriptedModel(lambda request: [Fail("unavailable")])
     small = ScriptedModel(["Hello."], model_id="local/small", light=True)
@@ -169,10 +169,9 @@ async def test_a_small_model_that_stands_in_for_a_large_one_gets_few_tools_too(t
     await house.run(await house.session(), "hello")
     assert len(large.requests[0].tools) > len(FIRST)
     assert told(small.requests[0]) == FIRST
-    await house.close()
 
 
-async def test_a_tiny_model_is_led_with_all_tools_at_hand(tmp_path: Path) -> None:
+async def test_tiny_model_is_guided_with_all_tools(tmp_path: Path) -> None:
     house = House(
         tmp_path,
         more_tools=all_tools(),
@@ -181,4 +180,3 @@ async def test_a_tiny_model_is_led_with_all_tools_at_hand(tmp_path: Path) -> Non
     await house.run(await house.session(), "Which files are here?")
     assert {"memory_write", "read"} < {tool.name for tool in tiny.requests[0].tools}
     assert tiny.requests[0].messages[0].content == "Which files are here?"
-    await house.close()

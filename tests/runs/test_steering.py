@@ -7,7 +7,7 @@ import pytest
 
 from onyx_jupyter.agent.processor import Halt, Processor
 from onyx_jupyter.errors import StorageError
-from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
+from onyx_jupyter.features.runs.tools import ask_user_tool
 from onyx_jupyter.testing.script import Call, Fail, Hang, Hold
 from tests.runs.house import House
 from tests.storage.full_disk import file_size_limit
@@ -45,7 +45,7 @@ async def slow_disk(house: House, key: str) -> SlowDisk:
     return disk
 
 
-async def test_a_message_joins_after_the_call_that_runs_and_the_calls_behind_it_are_skipped(tmp_path):
+async def test_message_joins_after_running_call_and_remaining_calls_are_skipped(tmp_path):
     house = House(tmp_path, [["I will.", Call("linger"), TOUCH, Call("peek")], "As you wish"])
     key = await house.session()
     run_id = await house.send(key, "Start")
@@ -70,10 +70,9 @@ async def test_a_message_joins_after_the_call_that_runs_and_the_calls_behind_it_
     assert "exec.approval_request" not in house.names()
     assert house.ends_on_disk(key) == ["final"]
     assert len(house.of("chat.started")) == 1
-    await house.close()
 
 
-async def test_a_message_during_the_last_words_is_answered_by_one_more_model_call(tmp_path):
+async def test_message_during_final_text_is_answered_by_one_more_call(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One ", hold, "two"], "Three"])
     key = await house.session()
@@ -85,10 +84,9 @@ async def test_a_message_during_the_last_words_is_answered_by_one_more_model_cal
     name, data = await house.end(run_id)
     assert (name, data["text"]) == ("chat.final", "Three")
     assert said(house.model.requests[1]) == ["user: Count", "assistant: One two", "user: Further"]
-    await house.close()
 
 
-async def test_words_before_and_after_a_message_that_joined_stand_apart_also_where_no_call_parts_them(tmp_path):
+async def test_text_before_and_after_joined_message_is_separated(tmp_path):
     holds = Hold(), Hold()
     script = [["One", holds[0]], ["Two", Call("linger")], ["Three", holds[1]], "Four"]
     house = House(tmp_path, script)
@@ -104,10 +102,9 @@ async def test_words_before_and_after_a_message_that_joined_stand_apart_also_whe
     assert "".join(told) == "One\n\nTwo[call]Three\n\nFour"
     answers = [line["content"] for line in house.lines(key) if line["role"] == "assistant"]
     assert answers == ["One", "Two", "Three", "Four"]
-    await house.close()
 
 
-async def test_the_words_of_a_limit_stand_apart_from_those_that_follow(tmp_path):
+async def test_limit_notice_is_separated_from_following_text(tmp_path):
     class EndOnce(Processor):
         async def after_model(self, reply):
             if reply.text == "One":
@@ -119,10 +116,9 @@ async def test_the_words_of_a_limit_stand_apart_from_those_that_follow(tmp_path)
     key = await house.session()
     await house.run(key)
     assert "".join(data["text"] for data in house.of("chat.delta")) == "One\n\nEnough.\n\nTwo"
-    await house.close()
 
 
-async def test_every_watcher_is_told_when_a_message_came_and_where_it_joined(tmp_path):
+async def test_watchers_are_told_when_message_arrived_and_where_it_joined(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], "Two"])
     key = await house.session()
@@ -143,10 +139,9 @@ async def test_every_watcher_is_told_when_a_message_came_and_where_it_joined(tmp
     ]  # fmt: skip
     (line,) = [line for line in house.lines(key) if line.get("meta", {}).get("kind") == "steer_joined"]
     assert line["meta"]["messageIds"] == ids
-    await house.close()
 
 
-async def test_a_message_closes_the_question_that_waits_and_its_call_is_skipped(tmp_path):
+async def test_message_closes_pending_approval_and_skips_its_call(tmp_path):
     house = House(tmp_path, [["I will.", TOUCH, Call("peek")], "Not then"])
     key = await house.session()
     run_id = await house.send(key)
@@ -160,11 +155,10 @@ async def test_a_message_closes_the_question_that_waits_and_its_call_is_skipped(
     assert (house.touch.done, house.peek.done) == ([], [])
     assert house.onyx.approvals.pending() == []
     assert said(house.model.requests[1])[-1] == "user: Wait, no"
-    await house.close()
 
 
 @pytest.mark.parametrize("ticks", range(10))
-async def test_a_message_at_any_moment_around_the_question_leaves_none_open(tmp_path, ticks):
+async def test_message_at_any_moment_leaves_no_approval_open(tmp_path, ticks):
     house = House(tmp_path, lambda request: [TOUCH] if request.messages[-1].content == "Please" else "ok")
     key = await house.session()
     run_id = await house.send(key)
@@ -177,10 +171,9 @@ async def test_a_message_at_any_moment_around_the_question_leaves_none_open(tmp_
     assert house.touch.done == []
     assert [line["meta"]["status"] for line in house.results(key).values()] == ["skipped"]
     await until(lambda: not house.onyx.runs.busy)
-    await house.close()
 
 
-async def test_a_message_also_closes_what_the_agent_asked(tmp_path):
+async def test_message_closes_agents_question(tmp_path):
     house = House(tmp_path, [[Call("ask_user", {"question": "Which one?"})], "I see"], more_tools=[ask_user_tool])
     key = await house.session()
     run_id = await house.send(key)
@@ -191,10 +184,9 @@ async def test_a_message_also_closes_what_the_agent_asked(tmp_path):
     assert (resolved["outcome"], resolved["by"]) == ("aborted", "message")
     assert [line["meta"]["status"] for line in house.results(key).values()] == ["skipped"]
     assert said(house.model.requests[1])[-1] == "user: Something else"
-    await house.close()
 
 
-async def test_a_followup_waits_for_a_run_of_its_own(tmp_path):
+async def test_follow_up_waits_for_its_own_run(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], "Two"], config="{ runtime: { whenBusy: 'followup' } }")
     key = await house.session()
@@ -207,10 +199,9 @@ async def test_a_followup_waits_for_a_run_of_its_own(tmp_path):
     await house.end(first)
     assert (await house.end(sent.run_id))[1]["text"] == "Two"
     assert "chat.joined" not in house.names()
-    await house.close()
 
 
-async def test_an_interrupt_stops_the_run_and_is_answered_before_what_only_waited(tmp_path):
+async def test_interrupt_stops_run_and_is_answered_before_queued_messages(tmp_path):
     house = House(tmp_path, [["I will.", Call("linger"), TOUCH], "Now", "Later"])
     key = await house.session()
     first = await house.send(key, "1")
@@ -229,10 +220,9 @@ async def test_an_interrupt_stops_the_run_and_is_answered_before_what_only_waite
         "user: 1", "assistant: I will.", "user: now", "assistant: Now", "user: later",
     ]  # fmt: skip
     assert last[: len(said(house.model.requests[1]))] == said(house.model.requests[1])
-    await house.close()
 
 
-async def test_two_interrupts_are_answered_in_their_order(tmp_path):
+async def test_two_interrupts_are_answered_in_order(tmp_path):
     house = House(tmp_path, [[Call("linger")], "a", "b", "c"])
     key = await house.session()
     await house.send(key, "1")
@@ -246,11 +236,10 @@ async def test_two_interrupts_are_answered_in_their_order(tmp_path):
     await until(lambda: not house.onyx.runs.busy)
     started = [data["runId"] for data in house.of("chat.started")][1:]
     assert started == [runs[0].run_id, runs[1].run_id, waits]
-    await house.close()
 
 
 @pytest.mark.parametrize("when_busy", ["steer", "followup", "interrupt"])
-async def test_with_nothing_running_all_three_start_a_run(tmp_path, when_busy):
+async def test_while_idle_all_three_kinds_start_a_run(tmp_path, when_busy):
     house = House(tmp_path, ["ok"])
     key = await house.session()
     sent = await house.onyx.send(key, "Hello", when_busy=when_busy)
@@ -258,10 +247,9 @@ async def test_with_nothing_running_all_three_start_a_run(tmp_path, when_busy):
     assert (await house.end(sent.run_id))[0] == "chat.final"
     assert [line["role"] for line in house.lines(key)] == ["system", "user", "assistant", "system"]
     assert set(house.lines(key)[1]["meta"]) == {"runId", "origin"}
-    await house.close()
 
 
-async def test_after_a_stop_the_message_stays_for_the_next_run_and_nothing_starts_by_itself(tmp_path):
+async def test_after_stop_message_waits_for_next_run_and_nothing_starts(tmp_path):
     house = House(tmp_path, [["Going on", Hang()], "I see both"])
     key = await house.session()
     run_id = await house.send(key, "1")
@@ -280,10 +268,9 @@ async def test_after_a_stop_the_message_stays_for_the_next_run_and_nothing_start
     await again.onyx.ready()
     assert not again.onyx.runs.busy
     assert again.ends_on_disk(key) == ["aborted", "final"]
-    await again.close()
 
 
-async def test_a_message_sent_after_stop_was_pressed_has_a_run_of_its_own(tmp_path):
+async def test_message_sent_after_stop_gets_its_own_run(tmp_path):
     house = House(tmp_path, [[Hang()], "New"])
     key = await house.session()
     run_id = await house.send(key, "1")
@@ -294,10 +281,9 @@ async def test_a_message_sent_after_stop_was_pressed_has_a_run_of_its_own(tmp_pa
     assert (sent.delivery, sent.run_id != run_id) == ("followup", True)
     assert (await house.end(run_id))[0] == "chat.aborted"
     assert (await house.end(sent.run_id))[1]["text"] == "New"
-    await house.close()
 
 
-async def test_after_an_error_the_message_stays_for_the_next_run(tmp_path):
+async def test_after_error_message_waits_for_next_run(tmp_path):
     hold = Hold()
     house = House(tmp_path, [[hold, Fail("refused")], "Both"])
     key = await house.session()
@@ -309,10 +295,9 @@ async def test_after_an_error_the_message_stays_for_the_next_run(tmp_path):
     assert not house.onyx.runs.busy
     await house.run(key, "3")
     assert said(house.model.requests[-1]) == ["user: 1", "user: 2", "user: 3"]
-    await house.close()
 
 
-async def test_a_message_gives_the_run_all_its_turns_anew(tmp_path):
+async def test_message_resets_turn_limit(tmp_path):
     hold = Hold()
     replies = [[Call("peek")], [hold, Call("peek")], [Call("peek")], [Call("peek")], "Out of steps"]
     house = House(tmp_path, replies, config="{ runtime: { maxTurns: 2 } }")
@@ -324,10 +309,9 @@ async def test_a_message_gives_the_run_all_its_turns_anew(tmp_path):
     assert (await house.end(run_id))[1]["text"] == "Out of steps"
     assert [bool(request.tools) for request in house.model.requests] == [True] * 4 + [False]
     assert [line["meta"]["status"] for line in house.results(key).values()] == ["ok", "skipped", "ok", "ok"]
-    await house.close()
 
 
-async def test_a_message_that_waits_when_a_processor_ends_the_turn_is_answered(tmp_path):
+async def test_message_waiting_when_processor_ends_turn_is_answered(tmp_path):
     class Once(Processor):
         done = False
 
@@ -346,11 +330,10 @@ async def test_a_message_that_waits_when_a_processor_ends_the_turn_is_answered(t
     hold.released.set()
     assert (await house.end(run_id))[1]["text"] == "Answered"
     assert said(house.model.requests[1])[-1] == "user: 2"
-    await house.close()
 
 
 @pytest.mark.parametrize("ticks", range(14))
-async def test_a_message_at_the_very_end_of_a_run_is_answered_exactly_once(tmp_path, ticks):
+async def test_message_at_the_very_end_is_answered_exactly_once(tmp_path, ticks):
     house = House(tmp_path, lambda request: f"heard {request.messages[-1].content}")
     key = await house.session()
     await house.send(key, "1")
@@ -363,10 +346,9 @@ async def test_a_message_at_the_very_end_of_a_run_is_answered_exactly_once(tmp_p
     assert answers == ["heard 1", "heard 2"]
     assert len(house.ends(sent.run_id)) == 1
     assert house.ends_on_disk(key) == ["final"] * len(house.of("chat.started"))
-    await house.close()
 
 
-async def test_a_message_whose_writing_outlasts_the_last_words_still_joins(tmp_path):
+async def test_message_still_being_stored_at_final_text_joins(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold], "Two"])
     key = await house.session()
@@ -380,10 +362,9 @@ async def test_a_message_whose_writing_outlasts_the_last_words_still_joins(tmp_p
     disk.released.set()
     assert (await sending).run_id == run_id
     assert (await house.end(run_id))[1]["text"] == "Two"
-    await house.close()
 
 
-async def test_a_full_disk_refuses_the_message_and_the_run_goes_on(tmp_path):
+async def test_full_disk_rejects_message_and_run_continues(tmp_path):
     hold = Hold()
     house = House(tmp_path, [["One", hold]])
     key = await house.session()
@@ -394,10 +375,9 @@ async def test_a_full_disk_refuses_the_message_and_the_run_goes_on(tmp_path):
     hold.released.set()
     assert (await house.end(run_id))[1]["text"] == "One"
     assert "chat.steered" not in house.names()
-    await house.close()
 
 
-async def test_who_stops_waiting_for_the_result_of_sending_still_has_sent(tmp_path):
+async def test_cancelled_send_call_has_still_sent(tmp_path):
     house = House(tmp_path, ["ok"])
     key = await house.session()
     disk = await slow_disk(house, key)
@@ -410,4 +390,3 @@ async def test_who_stops_waiting_for_the_result_of_sending_still_has_sent(tmp_pa
     house.onyx.streams.watch(key, house.receive)
     await until(lambda: not house.onyx.runs.busy)
     assert house.ends_on_disk(key) == ["final"]
-    await house.close()

@@ -29,7 +29,7 @@ def final(run_id: str) -> ChatFinal:
     return ChatFinal(run_id, "done", Usage())
 
 
-async def test_events_are_numbered_from_one_within_their_session():
+async def test_events_are_numbered_from_one_per_session():
     streams, watcher = SessionStreams(), Watcher()
     streams.watch("a", watcher)
     streams.publish("a", ChatStarted("r1"))
@@ -41,7 +41,7 @@ async def test_events_are_numbered_from_one_within_their_session():
     assert watcher.frames[1]["data"] == {"runId": "r1", "text": "x", "seq": 2}
 
 
-async def test_who_watches_twice_gets_each_event_once_and_who_left_gets_none():
+async def test_watching_twice_delivers_once_and_leaving_stops_delivery():
     streams, watcher = SessionStreams(), Watcher()
     streams.watch("a", watcher)
     streams.subscribe("a", watcher, None)
@@ -54,7 +54,7 @@ async def test_who_watches_twice_gets_each_event_once_and_who_left_gets_none():
     assert watcher.seqs == [1]
 
 
-async def test_missed_events_come_in_order_once_each_wherever_the_watcher_stopped():
+async def test_missed_events_are_replayed_once_in_order_from_any_position():
     streams = SessionStreams()
     streams.publish("a", ChatStarted("r1"))
     for number in range(20):
@@ -70,7 +70,7 @@ async def test_missed_events_come_in_order_once_each_wherever_the_watcher_stoppe
     assert watcher.seqs == [22]
 
 
-async def test_without_a_number_one_gets_the_run_that_goes_on_from_its_start_and_no_older_one():
+async def test_without_number_only_active_run_is_replayed_from_start():
     streams, watcher = SessionStreams(), Watcher()
     for event in (ChatStarted("r1"), final("r1"), ChatStarted("r2"), ChatDelta("r2", "x")):
         streams.publish("a", event)
@@ -80,7 +80,7 @@ async def test_without_a_number_one_gets_the_run_that_goes_on_from_its_start_and
     assert streams.subscribe("a", Watcher(), None) == (5, [])
 
 
-async def test_a_queued_message_taken_back_does_not_hide_the_run_that_goes_on():
+async def test_withdrawn_queued_message_does_not_hide_active_run():
     streams = SessionStreams()
     for event in (ChatStarted("r1"), ChatDelta("r1", "x"), ChatStarted("r2"), ChatAborted("r2"), ChatDelta("r1", "y")):
         streams.publish("a", event)
@@ -88,14 +88,14 @@ async def test_a_queued_message_taken_back_does_not_hide_the_run_that_goes_on():
     assert [told.seq for told in missed] == [1, 2, 3, 4, 5]
 
 
-async def test_a_number_from_before_a_restart_brings_the_run_that_goes_on():
+async def test_number_from_before_restart_replays_active_run():
     streams = SessionStreams()
     streams.publish("a", ChatStarted("r1"))
     seq, missed = streams.subscribe("a", Watcher(), 500)
     assert (seq, len(missed)) == (1, 1)
 
 
-async def test_events_are_forgotten_a_while_after_their_run_and_never_while_one_goes_on():
+async def test_events_expire_after_their_run_but_never_during_it():
     streams = SessionStreams()
     for event in (ChatStarted("r1"), final("r1"), ChatStarted("r2"), ChatDelta("r2", "x")):
         streams.publish("a", event)
@@ -108,7 +108,7 @@ async def test_events_are_forgotten_a_while_after_their_run_and_never_while_one_
     assert streams.subscribe("a", Watcher(), 0) == (5, [])
 
 
-async def test_an_adapter_encodes_an_event_once_for_all_its_connections_beside_other_adapters():
+async def test_adapter_encodes_each_event_once_for_all_connections():
     made = []
 
     def of_socket(name: str, data: dict) -> str:
@@ -136,7 +136,7 @@ async def test_an_adapter_encodes_an_event_once_for_all_its_connections_beside_o
     assert json.loads(frames[-1]) == {"event": "chat.delta", "data": json.loads(data.removeprefix("data: "))}
 
 
-async def test_who_comes_later_gets_the_same_as_who_was_there():
+async def test_late_watcher_gets_the_same_events():
     streams, there, later = SessionStreams(), Watcher(), Watcher()
     streams.watch("a", there)
     for event in (ChatStarted("r1"), ChatDelta("r1", "x"), ApprovalResolved("a1", "denied", "ada", None)):
@@ -147,7 +147,7 @@ async def test_who_comes_later_gets_the_same_as_who_was_there():
     assert len(later.frames) == 3
 
 
-async def test_a_watcher_that_fails_keeps_nobody_from_hearing_and_what_was_told_from_counting(caplog):
+async def test_failing_watcher_does_not_affect_others_or_numbering(caplog):
     streams, before, after = SessionStreams(), Watcher(), Watcher()
 
     def broken(told: StreamedEvent) -> None:

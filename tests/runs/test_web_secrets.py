@@ -4,7 +4,7 @@ from onyx_jupyter.agents.settings import load_settings
 from onyx_jupyter.config.paths import Home
 
 
-def test_the_key_and_the_password_of_a_search_are_taken_out_of_every_text(tmp_path):
+def test_search_key_and_password_are_redacted_everywhere(tmp_path):
     home = Home(tmp_path)
     web = "searxngUrl: 'https://ada:p%20ss-word-1@search.example', braveApiKey: 'brave-key-77aa'"
     home.config_file.write_text(f"{{ tools: {{ web: {{ {web} }} }} }}")

@@ -31,7 +31,7 @@ def names(**answers: list[str]):
         ("http://my_host.example/", "http://my_host.example/"),
     ],
 )
-def test_a_url_has_one_plain_form(url: str, plain: str) -> None:
+def test_url_has_one_normal_form(url: str, plain: str) -> None:
     assert AddressGuard().parse(url).url == plain
     assert AddressGuard().parse(plain).url == plain
 
@@ -48,13 +48,13 @@ def test_a_url_has_one_plain_form(url: str, plain: str) -> None:
         "http://" + "a" * 64 + ".org/", "http://example.org/" + "a" * MAX_URL_CHARS,
     ],
 )  # fmt: skip
-def test_a_malformed_url_is_refused_without_repeating_it(url: str) -> None:
+def test_malformed_url_is_rejected_without_quoting_it(url: str) -> None:
     with pytest.raises(AddressNotAllowed) as refused:
         AddressGuard().parse(url)
     assert len(str(refused.value)) < 200
 
 
-def test_a_refusal_says_how_the_user_can_allow_it() -> None:
+def test_rejection_says_how_to_allow_the_address() -> None:
     with pytest.raises(AddressNotAllowed, match=r"tools\.web\.allowPrivate with 10\.0\.0\.7:8080\."):
         reached(AddressGuard(), "http://10.0.0.7:8080/")
     with pytest.raises(AddressNotAllowed, match=r"allowPrivate with \[::1\]:80\."):
@@ -76,7 +76,7 @@ def test_a_refusal_says_how_the_user_can_allow_it() -> None:
         ("not an entry:x", [], ["http://10.0.0.5/"]),
     ],
 )
-def test_what_is_allowed_is_reached_and_nothing_beside_it(entry: str, allowed: list[str], refused: list[str]) -> None:
+def test_only_allowed_addresses_are_reached(entry: str, allowed: list[str], refused: list[str]) -> None:
     guard = AddressGuard([entry], names(wiki=["10.0.0.5"], other=["10.0.0.6" if "/" not in entry else "172.16.0.1"]))
     for url in allowed:
         assert reached(guard, url)
@@ -85,18 +85,18 @@ def test_what_is_allowed_is_reached_and_nothing_beside_it(entry: str, allowed: l
             reached(guard, url)
 
 
-def test_a_metadata_name_is_refused_whatever_dns_says() -> None:
+def test_metadata_host_is_rejected_whatever_dns_says() -> None:
     guard = AddressGuard(resolve=names(metadata=["8.8.8.8"]))
     with pytest.raises(AddressNotAllowed):
         reached(guard, "http://metadata.google.internal./computeMetadata/v1/")
 
 
-def test_an_address_that_dns_should_not_give_is_refused() -> None:
+def test_suspicious_dns_answer_is_rejected() -> None:
     with pytest.raises(AddressNotAllowed):
         reached(AddressGuard(resolve=names(odd=["8.8.8.8", "nonsense"])), "http://odd.example/")
 
 
-def test_a_name_that_is_not_found_says_so() -> None:
+def test_unresolvable_name_is_reported() -> None:
     async def resolve(host: str, port: int) -> list[str]:
         raise OSError("no such name")
 
@@ -105,5 +105,5 @@ def test_a_name_that_is_not_found_says_so() -> None:
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "::ffff:8.8.8.8", "64:ff9b::808:808", "2606:4700:4700::1111"])
-def test_the_internet_is_public(address: str) -> None:
+def test_internet_addresses_are_public(address: str) -> None:
     assert is_public(ip_address(address))

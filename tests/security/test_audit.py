@@ -33,7 +33,7 @@ async def filled(path, count=5):
     return audit
 
 
-async def test_entries_are_numbered_chained_and_for_the_owner_alone(path):
+async def test_entries_are_numbered_chained_and_private(path):
     audit = await filled(path, 2)
     begin, first, second = lines(path)
     assert (begin["event"], begin["prev"]) == ("begin", "0" * 64)
@@ -47,14 +47,14 @@ async def test_entries_are_numbered_chained_and_for_the_owner_alone(path):
     assert await log(path).verify() == Verified(3)
 
 
-async def test_writers_on_one_home_take_turns(path):
+async def test_concurrent_writers_take_turns(path):
     one, two = log(path), log(path)
     await asyncio.gather(*((one, two)[number % 2].write("tool", {"number": number}) for number in range(30)))
     assert sorted(item.get("number", -1) for item in lines(path)) == list(range(-1, 30))
     assert await one.verify() == await two.verify() == Verified(31)
 
 
-async def test_an_empty_home_has_nothing_to_object_to(path):
+async def test_empty_home_passes_check(path):
     assert await log(path).verify() == Verified(0)
 
 
@@ -74,9 +74,7 @@ async def test_an_empty_home_has_nothing_to_object_to(path):
         (lambda a: [*a[:-1], a[-1].replace(b"4", b"5", 1)], 6, "changed"),
     ],
 )
-async def test_the_first_line_that_is_not_as_it_was_written_is_named_now_and_after_more_was_written(
-    path, damage, line, reason
-):
+async def test_first_altered_line_is_named_also_after_later_writes(path, damage, line, reason):
     await filled(path)
     path.write_bytes(b"".join(damage(path.read_bytes().splitlines(keepends=True))))
     found = (await log(path).verify()).broken
@@ -101,7 +99,7 @@ def lines_that_read(path):
     return readable
 
 
-async def test_a_file_that_went_away_is_missed_and_so_is_the_record_of_its_newest_line(path):
+async def test_missing_log_or_head_record_is_detected(path):
     await filled(path)
     head = path.with_suffix(".head")
     kept = head.read_bytes()
@@ -116,7 +114,7 @@ async def test_a_file_that_went_away_is_missed_and_so_is_the_record_of_its_newes
     assert (await log(path).verify()).broken == Broken(1, "lines from here on were removed")
 
 
-async def test_a_running_server_also_misses_both_files_together(path):
+async def test_running_server_detects_loss_of_both_files(path):
     audit = await filled(path)
     path.unlink()
     path.with_suffix(".head").unlink()
@@ -125,7 +123,7 @@ async def test_a_running_server_also_misses_both_files_together(path):
     assert (await log(path).verify()).broken == Broken(1, "lines before it were removed, added or moved")
 
 
-async def test_a_line_that_a_power_cut_tore_is_accounted_for_by_the_next(path):
+async def test_line_torn_by_power_loss_is_explained_by_the_next(path):
     await filled(path)
     with path.open("ab") as file:
         file.write(b'{"v":1,"n":7,"ts":"20')
@@ -138,7 +136,7 @@ async def test_a_line_that_a_power_cut_tore_is_accounted_for_by_the_next(path):
     assert (await log(path).verify()).broken == Broken(7, "it was changed")
 
 
-async def test_a_kill_between_the_line_and_the_record_of_it_loses_nothing(path):
+async def test_kill_between_line_and_head_record_loses_nothing(path):
     audit = await filled(path)
     head = path.with_suffix(".head").read_bytes()
     await audit.write("tool", {"number": "last"})
@@ -148,7 +146,7 @@ async def test_a_kill_between_the_line_and_the_record_of_it_loses_nothing(path):
     assert await log(path).verify() == Verified(8)
 
 
-async def test_a_full_disk_refuses_and_the_chain_goes_on_afterwards(path):
+async def test_full_disk_rejects_and_chain_continues_afterwards(path):
     audit = await filled(path)
     before = path.read_bytes()
     with file_size_limit(len(before) + 20), pytest.raises(StorageError):
@@ -158,7 +156,7 @@ async def test_a_full_disk_refuses_and_the_chain_goes_on_afterwards(path):
     assert await audit.verify() == Verified(7)
 
 
-async def test_a_cancelled_write_is_written_all_the_same(path):
+async def test_cancelled_write_completes(path):
     audit = await filled(path, 1)
     writing = asyncio.create_task(audit.write("tool", {"number": "cancelled"}))
     await asyncio.sleep(0)
@@ -168,7 +166,7 @@ async def test_a_cancelled_write_is_written_all_the_same(path):
     assert lines(path)[-1]["number"] == "cancelled"
 
 
-async def test_whoever_asks_often_reads_only_what_is_new_until_the_last_whole_check_is_old(path):
+async def test_frequent_checks_read_only_new_lines_until_full_check_is_old(path):
     clock = FakeClock()
     audit = log(path, clock)
     for _ in range(3):
@@ -184,7 +182,7 @@ async def test_whoever_asks_often_reads_only_what_is_new_until_the_last_whole_ch
     assert not (await other.check()).ok
 
 
-async def test_an_old_check_is_made_anew_and_a_smaller_or_broken_file_at_once(path):
+async def test_old_check_is_repeated_and_smaller_or_broken_file_immediately(path):
     clock = FakeClock()
     audit = log(path, clock)
     for _ in range(3):

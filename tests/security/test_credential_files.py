@@ -25,12 +25,12 @@ ORDINARY = (
 
 
 @pytest.mark.parametrize("path", CREDENTIALS)
-def test_files_of_credentials_are_known_under_any_folder(path: str) -> None:
+def test_credential_files_are_recognized_in_any_folder(path: str) -> None:
     assert holds_credentials(path, Path("/srv/x"))
     assert holds_credentials("x", Path("/srv") / path)
     assert holds_credentials(f"onyx:{path.lstrip('/')}", Path("/srv/x"))
 
 
 @pytest.mark.parametrize("path", ORDINARY)
-def test_other_files_are_not(path: str) -> None:
+def test_other_files_are_not_recognized(path: str) -> None:
     assert not holds_credentials(path, Path("/srv") / path)

@@ -26,7 +26,7 @@ def drive(home: Path) -> DriveFolders:
     )
 
 
-def test_paths_of_the_drive_lead_there_and_back(drive: DriveFolders, home: Path) -> None:
+def test_drive_paths_round_trip(drive: DriveFolders, home: Path) -> None:
     for path in ("Onyx:workspace/a/b.md", "Onyx:runs", "Onyx:runs/x.ipynb"):
         real = drive.real(path)
         assert real == home / path.removeprefix("Onyx:")
@@ -36,7 +36,7 @@ def test_paths_of_the_drive_lead_there_and_back(drive: DriveFolders, home: Path)
     assert drive.shown(home / "workspace/.env") is None
 
 
-def test_the_home_and_its_private_parts_are_no_folders_of_it(drive: DriveFolders, home: Path) -> None:
+def test_home_and_private_parts_are_not_on_drive(drive: DriveFolders, home: Path) -> None:
     assert set(drive.all()) == {"workspace", "runs"}
     (home / "workspace" / "out").symlink_to(home)
     for path in ("sessions/x", "talks/x", "all/onyx.json", "workspace/../onyx.json", "workspace/out/onyx.json", ""):
@@ -55,7 +55,7 @@ def test_tab_tool_and_kernel_mean_the_same_notebook(drive: DriveFolders, home: P
     assert shown_by_jupyter.canonical("Onyx:workspace/n.ipynb") == "home/workspace/n.ipynb"
 
 
-def test_tools_take_the_drives_paths_within_their_own_roots(drive: DriveFolders, home: Path, tmp_path: Path) -> None:
+def test_tools_accept_drive_paths_within_their_roots(drive: DriveFolders, home: Path, tmp_path: Path) -> None:
     guard = PathGuard(tmp_path / "root", home / "workspace", private=home, drive=drive)
     assert guard.resolve("Onyx:workspace/n.ipynb") == guard.resolve("onyx:n.ipynb") == home / "workspace/n.ipynb"
     assert guard.api_path("onyx:n.ipynb") == "Onyx:workspace/n.ipynb"
@@ -66,7 +66,7 @@ def test_tools_take_the_drives_paths_within_their_own_roots(drive: DriveFolders,
             guard.resolve(path)
 
 
-def test_the_paths_of_many_files_cost_one_look_at_the_folders(home: Path, tmp_path: Path) -> None:
+def test_many_paths_need_one_folder_lookup(home: Path, tmp_path: Path) -> None:
     looks: list[int] = []
 
     def folders() -> dict[str, DriveFolder]:

@@ -21,19 +21,19 @@ def test_paths_mean_what_the_file_browser_means(guard: PathGuard) -> None:
 
 
 @pytest.mark.parametrize("path", ["..", "../x", "/etc/passwd", "onyx:../x", "a/../../x", "a\0b", "~/../../x/../../.."])
-def test_what_leads_out_is_refused(guard: PathGuard, path: str) -> None:
+def test_escaping_paths_are_rejected(guard: PathGuard, path: str) -> None:
     with pytest.raises(PathNotAllowed):
         guard.resolve(path)
 
 
-def test_a_folder_whose_name_only_begins_alike_is_outside(guard: PathGuard) -> None:
+def test_folder_with_same_name_prefix_is_outside(guard: PathGuard) -> None:
     twin = guard.server_root.with_name("root-twin")
     twin.mkdir()
     with pytest.raises(PathNotAllowed):
         guard.resolve(str(twin / "x"))
 
 
-def test_links_are_judged_by_where_they_lead(guard: PathGuard, tmp_path: Path) -> None:
+def test_links_are_judged_by_their_targets(guard: PathGuard, tmp_path: Path) -> None:
     (guard.server_root / "out").symlink_to(tmp_path)
     (guard.server_root / "in").symlink_to(guard.workspace)
     (guard.server_root / "loop").symlink_to(guard.server_root / "loop")
@@ -43,7 +43,7 @@ def test_links_are_judged_by_where_they_lead(guard: PathGuard, tmp_path: Path) -
             guard.resolve(path)
 
 
-def test_the_contents_api_gets_posix_paths_inside_the_servers_root_alone(guard: PathGuard) -> None:
+def test_contents_api_gets_only_posix_paths_inside_server_root(guard: PathGuard) -> None:
     assert guard.api_path("a/./b/../n.ipynb") == "a/n.ipynb"
     with pytest.raises(PathNotAllowed, match="server's root"):
         guard.api_path("onyx:n.ipynb")

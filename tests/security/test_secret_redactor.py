@@ -19,7 +19,7 @@ KNOWN = SecretRedactor({VALUE: "lab-key"}, shapes=False)
 
 @pytest.mark.parametrize("kind", SECRETS)
 @pytest.mark.parametrize("around", ["{}", "see {} there", '"{}"', "\n{}\n", "({})"])
-def test_every_shape_is_taken_out_and_named(kind, around):
+def test_every_pattern_is_redacted_and_named(kind, around):
     text, hidden = SECRETS[kind]
     result = SHAPES.apply(around.format(text))
     assert f"[redacted:{kind}]" in result
@@ -28,7 +28,7 @@ def test_every_shape_is_taken_out_and_named(kind, around):
 
 
 @pytest.mark.parametrize(("text", "hidden", "kind"), WEAK)
-def test_a_weak_secret_is_known_by_its_place_and_alone_taken_out(text, hidden, kind):
+def test_weak_secret_is_recognized_by_context_and_redacted_alone(text, hidden, kind):
     assert SHAPES.apply(text) == text.replace(hidden, f"[redacted:{kind}]")
 
 
@@ -36,17 +36,17 @@ def test_a_weak_secret_is_known_by_its_place_and_alone_taken_out(text, hidden, k
 @pytest.mark.parametrize(
     "name", ["DB_PASSWORD=", "password=", "token = ", "export API_KEY=", 'secret: "', "PASSWORD='"]
 )
-def test_code_behind_a_secret_is_never_hidden(name, code):
+def test_code_after_a_secret_is_never_hidden(name, code):
     value = "aB3kd93jfK30dkfj39dkfQ2w"
     assert SHAPES.apply(f"{name}{value}{code}").endswith(code)
 
 
 @pytest.mark.parametrize("text", ORDINARY)
-def test_ordinary_text_stays_whole(text):
+def test_ordinary_text_is_unchanged(text):
     assert SHAPES.apply(text) == text
 
 
-def test_nothing_in_the_projects_own_sources_is_taken_for_a_secret():
+def test_nothing_in_our_sources_is_mistaken_for_a_secret():
     package = Path(__file__).parents[2] / "onyx_jupyter"
     for path in package.rglob("*.py"):
         text = path.read_text("utf-8")
@@ -64,13 +64,13 @@ def test_nothing_in_the_projects_own_sources_is_taken_for_a_secret():
         base64.urlsafe_b64encode(VALUE.encode()).decode().rstrip("="),
     ],
 )
-def test_an_exact_value_is_taken_out_in_every_spelling(spelling):
+def test_known_value_is_redacted_in_every_encoding(spelling):
     assert KNOWN.apply(f"x{spelling}y").startswith("x[redacted:lab-key]")
     assert spelling not in KNOWN.apply(f"<{spelling}>")
 
 
 @pytest.mark.parametrize("user", ["a", "ab", "abc", "ada"])
-def test_an_exact_value_is_taken_out_of_credentials_in_base64(user):
+def test_known_value_is_redacted_in_base64_credentials(user):
     secret = "korrekt-horse-battery"
     header = base64.b64encode(f"{user}:{secret}".encode()).decode()
     result = SecretRedactor({secret: "lab-key"}, shapes=False).apply(header)
@@ -78,12 +78,12 @@ def test_an_exact_value_is_taken_out_of_credentials_in_base64(user):
     assert len(result.replace("[redacted:lab-key]", "")) <= 12
 
 
-def test_where_two_secrets_overlap_both_are_gone():
+def test_overlapping_secrets_are_both_redacted():
     known = SecretRedactor({f"{MIXED} and more words": "lab-key"})
     assert known.apply(f"key sk-proj-{MIXED} and more words.") == "key [redacted:openai-key]."
 
 
-def test_a_key_that_was_cut_off_is_taken_out_too():
+def test_truncated_key_is_redacted():
     cut = PEM[: PEM.index("-----END")]
     assert SHAPES.apply(f"{cut}… 3 lines left out") == "[redacted:private-key]\n… 3 lines left out"
 
@@ -115,7 +115,7 @@ ARMOR = (
         ARMOR,
     ],
 )
-def test_a_private_key_is_taken_out_as_a_whole_however_it_is_written(text):
+def test_private_key_is_redacted_completely_in_any_format(text):
     assert SHAPES.apply(f"x {text} y") == "x [redacted:private-key] y"
 
 
@@ -126,7 +126,7 @@ def test_a_private_key_is_taken_out_as_a_whole_however_it_is_written(text):
         "'); run('", "exec", "open -a x", "DEK-Info: $(id)", "Proc-Type: `id`",
     ],
 )  # fmt: skip
-def test_between_the_lines_of_a_key_nothing_else_is_hidden(code):
+def test_only_key_material_inside_key_markers_is_hidden(code):
     assert code in SHAPES.apply(f"{BEGIN}\n{code}\n{END}")
     damaged = SHAPES.apply("\n".join([BEGIN, LINES[0], code, *LINES, END]))
     assert code in damaged
@@ -134,12 +134,12 @@ def test_between_the_lines_of_a_key_nothing_else_is_hidden(code):
     assert LINES[0] not in damaged.partition(code)[0]
 
 
-def test_a_value_too_short_or_too_ordinary_to_be_told_from_a_word_stays():
+def test_short_or_ordinary_value_is_not_redacted():
     text = "lm-studio and EMPTY are words"
     assert SecretRedactor({"lm-studio": "lab-key", "EMPTY": "x-key"}).apply(text) == text
 
 
-def test_the_environment_gives_what_is_named_like_a_secret_and_no_path():
+def test_environment_yields_secret_looking_values_but_no_paths():
     names = {
         "GITHUB_TOKEN": "word-with-dashes", "PGPASSWORD": "correct horse", "SIGN_KEY": MIXED, "MAIN_KEY": "customer",
         "GOOGLE_APPLICATION_CREDENTIALS": "/home/ada/key.json", "HOME": "/home/ada", "TOKENIZERS_PARALLELISM": "false",
@@ -150,7 +150,7 @@ def test_the_environment_gives_what_is_named_like_a_secret_and_no_path():
     }  # fmt: skip
 
 
-def test_nested_data_is_filtered_also_where_only_the_key_tells():
+def test_nested_data_is_redacted_also_by_key_name():
     data = {
         "headers": [{"Authorization": f"Bearer {MIXED}"}],
         "db": {"password": "Winter-2031x", "port": 5432},
@@ -165,7 +165,7 @@ def test_nested_data_is_filtered_also_where_only_the_key_tells():
     assert KNOWN.redact_data({"password": "Winter-2031x"}) == {"password": "Winter-2031x"}
 
 
-def test_an_attached_text_is_filtered_and_a_picture_is_not():
+def test_attached_text_is_redacted_and_image_is_not():
     text = base64.b64encode(f"key=sk-proj-{MIXED}".encode()).decode()
     attached = SHAPES.redact_attachment(Attachment("file", "text/plain", text, "a.txt"))
     assert base64.b64decode(attached.data) == b"key=[redacted:openai-key]"
@@ -175,7 +175,7 @@ def test_an_attached_text_is_filtered_and_a_picture_is_not():
     assert base64.b64decode(stored["attachments"][0]["data"]) == b"key=[redacted:openai-key]"
 
 
-def test_a_call_loses_its_secrets_also_where_it_is_no_json():
+def test_call_is_redacted_even_if_not_json():
     call = SHAPES.redact_call(ToolCall("c1", "exec", {"command": f"use sk-proj-{MIXED}"}, f'{{"a": "sk-proj-{MIXED}'))
     assert call.arguments == {"command": "use [redacted:openai-key]"}
     assert call.malformed == '{"a": "[redacted:openai-key]'
@@ -190,11 +190,11 @@ def test_a_call_loses_its_secrets_also_where_it_is_no_json():
         ({"source": "redacted: nothing", "n": 3, "list": [None, "["]}, None),
     ],
 )
-def test_a_mark_is_found_wherever_it_stands(data, place):
+def test_redaction_mark_is_found_anywhere(data, place):
     assert marked(data) == place
 
 
-def test_what_was_filtered_stays_as_it_is_when_filtered_again():
+def test_redaction_is_idempotent():
     for text, _ in SECRETS.values():
         once = SHAPES.apply(text)
         assert SHAPES.apply(once) == once

@@ -46,12 +46,12 @@ def streamed(text: str, cuts: list[int]) -> list[str]:
 @example("machine lab.org\n     2\t  login ada\n     3\t  password lovelace", [45])
 @example("authorization: Basic YWRhOmxvdmVsYWNlMTg0Mw=\u0130", [])
 @example("Bpassword: hunter2x9", [2])
-def test_however_an_answer_is_cut_what_is_shown_is_the_filtered_whole(text, cuts):
+def test_streamed_text_equals_redacted_whole_however_chunked(text, cuts):
     assert "".join(streamed(text, cuts)) == FILTER.apply(text)
 
 
 @given(st.sampled_from(sorted(SECRETS)), st.text(max_size=8), st.text(max_size=8), st.lists(st.integers(0, 400)))
-def test_no_piece_of_a_secret_is_ever_in_a_delta(kind, before, after, cuts):
+def test_no_part_of_a_secret_is_in_a_delta(kind, before, after, cuts):
     text, hidden = SECRETS[kind]
     pieces = streamed(f"{before} {text} {after}", cuts)
     for size in range(6, len(hidden) + 1):
@@ -59,11 +59,11 @@ def test_no_piece_of_a_secret_is_ever_in_a_delta(kind, before, after, cuts):
 
 
 @pytest.mark.parametrize("text", ["Hello there", "The answer is 42. ", "See the plot below (cell 3)", "好的，我来看看"])
-def test_ordinary_words_are_shown_at_once(text):
+def test_ordinary_text_streams_immediately(text):
     assert SecretStream(FILTER).feed(text) == text
 
 
-def test_only_what_may_be_a_secret_is_held_back_and_given_when_it_is_none():
+def test_only_possible_secrets_are_held_back_and_released_if_none():
     stream = SecretStream(FILTER)
     assert stream.feed("Install scikit: sk-") == "Install scikit: "
     assert stream.feed("learn it") == "sk-learn it"

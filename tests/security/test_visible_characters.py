@@ -21,7 +21,7 @@ def without_marks(text: str) -> str:
     return _MARK.sub(lambda mark: chr(int(mark[1], 16)) * int(mark[2] or 1), text)
 
 
-def test_every_case_is_marked_as_the_front_end_marks_it():
+def test_marks_match_front_end_in_every_case():
     assert [[text, with_marks(text)] for text, _ in CASES] == CASES
 
 
@@ -37,7 +37,7 @@ def test_every_case_is_marked_as_the_front_end_marks_it():
         "kapı ışık það",
     ],
 )
-def test_ordinary_writing_has_no_mark(prose):
+def test_ordinary_text_has_no_marks(prose):
     assert marks(prose) == []
     assert with_marks(prose) == prose
 
@@ -57,7 +57,7 @@ def test_ordinary_writing_has_no_mark(prose):
         ("⟨U+202E⟩", "⟨U+27E8⟩U+202E⟩"),
     ],
 )
-def test_what_deceives_has_a_mark(text, shown):
+def test_deceptive_characters_are_marked(text, shown):
     assert with_marks(text) == shown
 
 
@@ -67,16 +67,16 @@ def test_what_deceives_has_a_mark(text, shown):
         | st.characters()
     )
 )
-def test_the_text_can_be_read_back_from_its_marks(text):
+def test_text_can_be_restored_from_marks(text):
     assert without_marks(with_marks(text)) == text
 
 
-def test_all_of_json_like_data_is_looked_at():
+def test_nested_json_is_checked_completely():
     assert kinds_in({"a": ["x", {"b\u202e": 1}], "c": ("p\u0430y", "a\u00a0b")}) == {"invisible", "look_alike", "space"}
     assert kinds_in({"a": ["é", 1, None, True]}) == set()
 
 
-def test_the_front_end_has_the_same_tables(tmp_path, monkeypatch, capsys):
+def test_front_end_has_the_same_tables(tmp_path, monkeypatch, capsys):
     assert character_tables.main(["--check"]) == 0
     monkeypatch.setattr(character_tables, "TARGET", tmp_path / "tables.ts")
     assert character_tables.main(["--check"]) == 1

@@ -20,14 +20,14 @@ def url_of(app, path: str = "onyx/ws", scheme: str = "ws") -> str:
 
 
 @pytest.mark.parametrize("header", [{}, {"Authorization": "token wrong"}, {"Authorization": "Bearer wrong"}])
-async def test_without_the_right_token_there_is_no_access(jp_serverapp, jp_ws_fetch, header, caplog):
+async def test_without_correct_token_access_is_denied(jp_serverapp, jp_ws_fetch, header, caplog):
     with pytest.raises(HTTPClientError) as refused:
         await jp_ws_fetch("onyx", "ws", headers={"Authorization": "", **header})
     assert refused.value.code == 403
     await until(lambda: "Couldn't authenticate WebSocket connection" in caplog.text)
 
 
-async def test_a_wrong_token_in_the_address_gives_no_access_and_is_in_no_log(jp_serverapp, http_server, caplog):
+async def test_wrong_token_in_url_is_denied_and_not_logged(jp_serverapp, http_server, caplog):
     with pytest.raises(HTTPClientError) as refused:
         await websocket_connect(url_of(jp_serverapp) + "?token=wrong-0123456789")
     assert refused.value.code == 403
@@ -35,7 +35,7 @@ async def test_a_wrong_token_in_the_address_gives_no_access_and_is_in_no_log(jp_
     assert "wrong-0123456789" not in caplog.text
 
 
-async def test_the_right_token_opens_in_header_and_address(jp_serverapp, http_server, connect, caplog):
+async def test_correct_token_works_in_header_and_url(jp_serverapp, http_server, connect, caplog):
     token = jp_serverapp.identity_provider.token
     assert (await (await connect()).ask("health.check"))["status"] == "ok"
     socket = await websocket_connect(url_of(jp_serverapp) + f"?token={token}")
@@ -50,7 +50,7 @@ async def test_the_right_token_opens_in_header_and_address(jp_serverapp, http_se
     "origin", ["http://evil.example", "https://localhost.evil.example", "null", "http://localhost:1"]
 )
 @pytest.mark.parametrize("place", ["header", "address"])
-async def test_a_foreign_page_gets_no_access_even_with_the_right_token(
+async def test_foreign_origin_is_denied_even_with_correct_token(
     jp_serverapp, jp_ws_fetch, jp_auth_header, origin, place
 ):
     token = jp_serverapp.identity_provider.token
@@ -66,7 +66,7 @@ async def test_jupyters_own_page_gets_access(jp_serverapp, connect, jp_http_port
     assert (await client.ask("health.check"))["status"] == "ok"
 
 
-async def test_health_over_http_needs_the_token_and_says_the_same(jp_fetch, connect):
+async def test_http_health_needs_token_and_matches_socket(jp_fetch, connect):
     for headers in ({"Authorization": ""}, {"Authorization": "token wrong"}):
         with pytest.raises(HTTPClientError) as refused:
             await jp_fetch("onyx", "health", headers=headers)
@@ -78,14 +78,14 @@ async def test_health_over_http_needs_the_token_and_says_the_same(jp_fetch, conn
     assert {**body, "uptime": 0} == {**over_socket, "uptime": 0}
 
 
-async def test_a_refused_client_starts_nothing(jp_serverapp, jp_ws_fetch, onyx_home):
+async def test_rejected_client_starts_nothing(jp_serverapp, jp_ws_fetch, onyx_home):
     with pytest.raises(HTTPClientError):
         await jp_ws_fetch("onyx", "ws", headers={"Authorization": ""})
     await until(lambda: refusals(onyx_home))
     assert {path.stem for path in onyx_home.iterdir()} == {"audit", "onyx"}
 
 
-async def test_who_was_turned_away_is_in_the_audit_file_without_what_they_tried(
+async def test_rejected_client_is_audited_without_credentials(
     jp_serverapp, jp_ws_fetch, jp_fetch, jp_auth_header, onyx_home, http_server
 ):
     attempts = [
@@ -108,7 +108,7 @@ async def test_who_was_turned_away_is_in_the_audit_file_without_what_they_tried(
     assert (await AuditLog(onyx_home / "audit.jsonl", SystemClock()).verify()).ok
 
 
-async def test_who_was_let_in_is_not_among_the_refused(connect, jp_fetch, onyx_home):
+async def test_accepted_client_is_not_audited_as_rejected(connect, jp_fetch, onyx_home):
     await (await connect()).ask("health.check")
     await jp_fetch("onyx", "health")
     with pytest.raises(HTTPClientError):
@@ -117,7 +117,7 @@ async def test_who_was_let_in_is_not_among_the_refused(connect, jp_fetch, onyx_h
     assert len(refusals(onyx_home)) == 1
 
 
-async def test_a_flood_of_refused_requests_is_counted_and_does_not_fill_the_disk(onyx_home):
+async def test_flood_of_rejections_is_counted_without_filling_disk(onyx_home):
     clock = FakeClock()
     noting = Refusals(clock)
     for _ in range(PER_MINUTE + 40):
@@ -137,7 +137,7 @@ def refusals(onyx_home):
 
 
 @pytest.mark.parametrize("path", ["ws", "health"])
-async def test_whom_jupyters_authorizer_refuses_has_no_access(jp_serverapp, jp_ws_fetch, jp_fetch, path, monkeypatch):
+async def test_client_rejected_by_authorizer_has_no_access(jp_serverapp, jp_ws_fetch, jp_fetch, path, monkeypatch):
     refused_for = []
 
     class NobodyOnOnyx(AllowAllAuthorizer):

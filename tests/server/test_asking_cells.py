@@ -27,7 +27,7 @@ def run_cell(path):
     return [Call("notebook_run_cell", {"path": path, "cellId": "a"})]
 
 
-async def test_a_kernel_learns_whether_a_tab_shows_its_notebook(connect, kernel_of):
+async def test_kernel_learns_whether_a_tab_shows_its_notebook(connect, kernel_of):
     kernel, tab = await connect(), await connect()
     kernel_id = await kernel_of("mine.ipynb")
     asked = {"kernelId": kernel_id}
@@ -41,7 +41,7 @@ async def test_a_kernel_learns_whether_a_tab_shows_its_notebook(connect, kernel_
         await kernel.ask("client.shows")
 
 
-async def test_a_cell_of_the_notebook_that_asks_is_not_run_and_nobody_is_asked(connect, kernel_of, replies):
+async def test_cell_of_asking_notebook_is_not_run_without_asking(connect, kernel_of, replies):
     client = await connect()
     kernel_id = await kernel_of("mine.ipynb")
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -58,7 +58,7 @@ async def test_a_cell_of_the_notebook_that_asks_is_not_run_and_nobody_is_asked(c
     assert entries[1]["meta"]["kernel"] == {**asked, "path": "mine.ipynb"}
 
 
-async def test_a_notebook_that_was_renamed_since_is_still_the_one_that_asks(connect, kernel_of, replies, jp_fetch):
+async def test_renamed_asking_notebook_is_recognized(connect, kernel_of, replies, jp_fetch):
     client = await connect()
     kernel_id = await kernel_of("before.ipynb")
     (session,) = json.loads((await jp_fetch("api", "sessions")).body)
@@ -73,9 +73,7 @@ async def test_a_notebook_that_was_renamed_since_is_still_the_one_that_asks(conn
     assert "its kernel is waiting" in client.events("tool.finished")[-1]["output"]
 
 
-async def test_a_cell_of_another_notebook_on_the_kernel_that_asks_is_not_run(
-    connect, kernel_of, replies, jp_fetch, jp_root_dir
-):
+async def test_cell_of_other_notebook_on_asking_kernel_is_not_run(connect, kernel_of, replies, jp_fetch, jp_root_dir):
     client = await connect()
     kernel_id = await kernel_of("mine.ipynb")
     write_notebook(jp_root_dir / "beside.ipynb", [cell("a", "x = 1")])
@@ -93,7 +91,7 @@ async def test_a_cell_of_another_notebook_on_the_kernel_that_asks_is_not_run(
     assert client.events("exec.approval_request") == []
 
 
-async def test_a_cell_of_another_notebook_may_run_once_it_is_allowed(connect, kernel_of, replies):
+async def test_cell_of_other_notebook_runs_once_approved(connect, kernel_of, replies):
     client = await connect()
     kernel_id = await kernel_of("mine.ipynb")
     await kernel_of("other.ipynb")
@@ -106,7 +104,7 @@ async def test_a_cell_of_another_notebook_may_run_once_it_is_allowed(connect, ke
     assert client.events("tool.finished")[0]["ok"] is True
 
 
-async def test_memory_is_searched_by_words_and_secrets_stay_out(connect, onyx_home):
+async def test_memory_is_searched_by_words_without_secrets(connect, onyx_home):
     client = await connect()
     await client.ask("health.check")
     memory = onyx_home / "workspace" / "memory"

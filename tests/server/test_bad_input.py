@@ -29,7 +29,7 @@ async def refused(client, text) -> dict:
         b"\xff\xfe",
     ],
 )
-async def test_what_is_no_json_gets_a_parse_error(connect, text):
+async def test_invalid_json_gets_a_parse_error(connect, text):
     client = await connect()
     answer = await refused(client, text)
     assert answer["id"] is None
@@ -53,13 +53,13 @@ async def test_what_is_no_json_gets_a_parse_error(connect, text):
         ('{"id": "a", "method": "health.check", "params": "x"}', "a"),
     ],
 )
-async def test_json_that_is_no_request_is_told_what_a_request_is(connect, text, request_id):
+async def test_json_that_is_no_request_explains_the_format(connect, text, request_id):
     answer = await refused(await connect(), text)
     assert (answer["id"], answer["error"]["code"]) == (request_id, -32600)
 
 
 @pytest.mark.parametrize("method", ["chat.sned", "", "__class__", "chat", "health.check ", "HEALTH.CHECK", "x" * 1000])
-async def test_an_unknown_method_is_told_which_there_are(connect, method):
+async def test_unknown_method_lists_existing_ones(connect, method):
     client = await connect()
     answer = await refused(client, json.dumps({"id": "a", "method": method, "params": {}}))
     assert (answer["id"], answer["error"]["code"]) == ("a", -32601)
@@ -101,7 +101,7 @@ async def test_an_unknown_method_is_told_which_there_are(connect, method):
         ("client.update", {"notebooks": [{"active": True}]}, "notebooks.0.path"),
     ],
 )
-async def test_a_wrong_parameter_is_named_and_nothing_happens(connect, replies, method, params, field):
+async def test_invalid_parameter_is_named_and_nothing_happens(connect, replies, method, params, field):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     params = {name: key if value == "KEY" else value for name, value in params.items()}
@@ -118,7 +118,7 @@ async def test_a_wrong_parameter_is_named_and_nothing_happens(connect, replies, 
 
 @pytest.mark.parametrize("method", ["sessions.get", "sessions.subscribe", "chat.history", "chat.send"])
 @pytest.mark.parametrize("key", ["nobody", "../../onyx", "*", "\x00", ""])
-async def test_a_session_that_is_not_there_is_not_found(connect, method, key):
+async def test_missing_session_is_not_found(connect, method, key):
     client = await connect()
     with pytest.raises(MethodFailed) as error:
         await client.ask(method, sessionKey=key, **({"message": "x"} if method == "chat.send" else {}))
@@ -127,7 +127,7 @@ async def test_a_session_that_is_not_there_is_not_found(connect, method, key):
 
 
 @pytest.mark.parametrize("method", ["exec.approve", "exec.deny"])
-async def test_an_approval_that_is_not_there_is_not_found(connect, method):
+async def test_missing_approval_is_not_found(connect, method):
     client = await connect()
     with pytest.raises(MethodFailed) as error:
         await client.ask(method, approvalId="nobody")
@@ -136,14 +136,14 @@ async def test_an_approval_that_is_not_there_is_not_found(connect, method):
     assert await client.ask("client.respond", requestId="nobody") == {"ok": False}
 
 
-async def test_an_agent_that_is_not_there_is_named_with_those_that_are(connect):
+async def test_missing_agent_lists_existing_ones(connect):
     client = await connect()
     with pytest.raises(MethodFailed, match=r"no agent 'ghost'\. Agents: main"):
         await client.ask("sessions.create", agentId="ghost")
     assert (await client.ask("sessions.list"))["total"] == 0
 
 
-async def test_the_longest_message_allowed_is_answered_and_kept_whole(connect, replies):
+async def test_longest_allowed_message_is_answered_and_stored_completely(connect, replies):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     message = "grün😀 " * (MAX_MESSAGE_CHARS // 6) + "end."
@@ -156,7 +156,7 @@ async def test_the_longest_message_allowed_is_answered_and_kept_whole(connect, r
     assert (asked[:1000], asked[-1000:]) == (message[:1000], message[-1000:])
 
 
-async def test_a_frame_that_is_too_large_closes_with_1009_and_the_server_stays_up(connect):
+async def test_oversized_frame_closes_with_1009_and_server_stays_up(connect):
     client, other = await connect(), await connect()
     head_of_a_masked_text_frame = b"\x81\xff" + (MAX_FRAME_BYTES + 1).to_bytes(8, "big") + b"mask"
     await client.connection.protocol.stream.write(head_of_a_masked_text_frame)
@@ -165,13 +165,13 @@ async def test_a_frame_that_is_too_large_closes_with_1009_and_the_server_stays_u
     assert (await (await connect()).ask("sessions.list"))["total"] == 0
 
 
-async def test_a_request_in_a_binary_frame_is_answered(connect):
+async def test_request_in_binary_frame_is_answered(connect):
     client = await connect()
     await client.connection.write_message(b'{"id":"b","method":"sessions.list","params":null}', binary=True)
     assert (await client.answer("b"))["result"] == {"sessions": [], "total": 0, "isWhole": True}
 
 
-async def test_a_home_that_cannot_be_used_is_told_and_the_socket_stays_up(connect, onyx_home):
+async def test_unusable_home_is_reported_and_socket_stays_open(connect, onyx_home):
     moved = onyx_home.with_name("elsewhere")
     onyx_home.rename(moved)
     onyx_home.write_text("in the way")
@@ -188,7 +188,7 @@ async def test_a_home_that_cannot_be_used_is_told_and_the_socket_stays_up(connec
     assert (await client.ask("health.check"))["status"] == "ok"
 
 
-async def test_a_wrong_configuration_is_told_by_health_and_mended_by_a_refresh(connect, onyx_home):
+async def test_invalid_configuration_is_in_health_until_fixed_and_refreshed(connect, onyx_home):
     good = (onyx_home / "onyx.json").read_text()
     (onyx_home / "onyx.json").write_text("{\n  runtime: { maxTurns: 'many' } }")
     client = await connect()

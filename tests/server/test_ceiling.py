@@ -37,7 +37,7 @@ def also_configured(onyx_home, **more):
     path.write_text(json.dumps(config))
 
 
-async def test_denied_tools_are_not_offered_and_refused_and_the_audit_says_by_whom(connect, replies, onyx_home):
+async def test_denied_tools_are_not_offered_and_rejected_with_audit_entry(connect, replies, onyx_home):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     replies.next = [[Call("exec", {"command": "touch made"})], "Not done"]
@@ -54,7 +54,7 @@ async def test_denied_tools_are_not_offered_and_refused_and_the_audit_says_by_wh
     assert (decision["tool"], decision["decision"], decision["by"]) == ("exec", "denied", "ceiling")
 
 
-async def test_modes_and_models_that_are_not_allowed_are_refused_by_name(connect, replies, onyx_home):
+async def test_disallowed_modes_and_models_are_rejected_by_name(connect, replies, onyx_home):
     also_configured(onyx_home, lab={"baseUrl": "http://127.0.0.1:1/v1", "models": ["big"]})
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -70,7 +70,7 @@ async def test_modes_and_models_that_are_not_allowed_are_refused_by_name(connect
     assert (listed["scripted/model"], listed["lab/big"]) == (False, True)
 
 
-async def test_health_tells_what_is_allowed_at_most(connect):
+async def test_health_reports_ceiling(connect):
     health = await (await connect()).ask("health.check")
     assert health["ceiling"]["modes"] == ["ask", "agent"]
     assert health["ceiling"]["deny"] == ["exec", "group:web"]
@@ -78,7 +78,7 @@ async def test_health_tells_what_is_allowed_at_most(connect):
 
 
 @pytest.mark.parametrize("ceiling", [{}])
-async def test_without_a_ceiling_health_says_nothing_of_one_and_all_modes_are_there(connect, ceiling):
+async def test_without_ceiling_health_omits_it_and_all_modes_exist(connect, ceiling):
     client = await connect()
     assert "ceiling" not in await client.ask("health.check")
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -96,7 +96,7 @@ async def test_without_a_ceiling_health_says_nothing_of_one_and_all_modes_are_th
         ({"deny": ["group:shell"]}, "'group:shell'"),
     ],
 )
-async def test_with_a_mistake_in_it_nobody_is_served_and_health_and_log_say_why(
+async def test_invalid_ceiling_blocks_requests_and_is_in_health_and_log(
     jp_fetch, jp_ws_fetch, jp_serverapp, caplog, ceiling, said
 ):
     health = json.loads((await jp_fetch("onyx", "health")).body)
@@ -121,9 +121,7 @@ async def test_with_a_mistake_in_it_nobody_is_served_and_health_and_log_say_why(
         ("--OnyxApp.ceiling=exec", "must be a dict"),
     ],
 )
-async def test_the_command_line_wins_over_a_users_own_file_and_a_misspelt_option_serves_nobody(
-    tmp_path, onyx_home, option, said
-):
+async def test_command_line_overrides_user_file_and_misspelt_option_blocks_requests(tmp_path, onyx_home, option, said):
     server = RealServer(tmp_path, onyx_home)
     (tmp_path / "config").mkdir(exist_ok=True)
     (tmp_path / "config" / "jupyter_server_config.py").write_text("c.OnyxApp.ceiling = {}\n")

@@ -96,7 +96,7 @@ def prompt(request):
     return unfenced(request.body["messages"][-1]["content"])
 
 
-async def test_an_endless_loop_says_how_long_it_runs_and_a_stop_leaves_a_kernel_that_goes_on(person, replies):
+async def test_endless_loop_reports_duration_and_stop_keeps_kernel_usable(person, replies):
     loop = "n = 41\nprint('begun', flush=True)\nwhile True:\n    pass"
     replies.next = [block(loop), block("print('n is', n + 1)"), "n is 42."]
     run = await person.send("Compute n")
@@ -112,7 +112,7 @@ async def test_an_endless_loop_says_how_long_it_runs_and_a_stop_leaves_a_kernel_
     assert "n is 42" in await person.answer(run)
 
 
-async def test_ten_megabytes_of_output_go_neither_to_the_model_nor_into_the_chat(person, replies, kernels):
+async def test_ten_megabytes_of_output_reach_neither_model_nor_chat(person, replies, kernels):
     replies.next = [block("print('x' * 10_000_000)\nprint('the end')"), "It printed many letters."]
     run = await person.send("Compute many letters")
     await person.say_yes()
@@ -126,9 +126,7 @@ async def test_ten_megabytes_of_output_go_neither_to_the_model_nor_into_the_chat
 
 
 @pytest.mark.parametrize("source", [f"print(1)\n!echo it > {MADE}", f"%%bash\necho it > {MADE}"])
-async def test_a_command_in_a_cell_is_asked_about_in_auto_mode_too_and_a_no_leaves_nothing(
-    person, replies, source, jp_root_dir
-):
+async def test_command_in_cell_is_asked_in_auto_mode_and_denial_leaves_nothing(person, replies, source, jp_root_dir):
     replies.next = [block(source)]
     run = await person.send("Compute it in the shell", mode="auto")
     card = await person.card()
@@ -141,7 +139,7 @@ async def test_a_command_in_a_cell_is_asked_about_in_auto_mode_too_and_a_no_leav
     assert read_cells(jp_root_dir / PATH) == []
 
 
-async def test_of_two_blocks_one_is_run_after_a_yes_and_the_other_never(person, replies, jp_root_dir):
+async def test_only_first_of_two_blocks_runs_after_approval(person, replies, jp_root_dir):
     write = block(f"open({MADE!r}, 'w').close()")
     replies.next = [f"{block('print(6 * 7)')}\nIf you want a file, too:\n{write}", f"It is 42.\n{write}"]
     run = await person.send("Compute six times seven")
@@ -162,7 +160,7 @@ async def test_of_two_blocks_one_is_run_after_a_yes_and_the_other_never(person, 
         ([Say("```python\nx = 1\nx = x"), Finish("length")], "became too long", 3),
     ],
 )
-async def test_what_is_no_python_or_cut_off_never_runs_and_the_answer_says_so(
+async def test_invalid_or_truncated_python_never_runs_and_answer_says_so(
     person, replies, kernels, reply, says, asked, jp_root_dir
 ):
     replies.next = [reply] * asked
@@ -174,9 +172,7 @@ async def test_what_is_no_python_or_cut_off_never_runs_and_the_answer_says_so(
     assert kernels.manager.list_kernel_ids() == []
 
 
-async def test_a_question_that_needs_no_code_is_answered_in_words_and_code_in_them_stays_words(
-    person, replies, kernels, jp_root_dir
-):
+async def test_text_question_is_answered_in_text_and_its_code_stays_text(person, replies, kernels, jp_root_dir):
     write_notebook(jp_root_dir / PATH, [cell("a", "greeting = 'hello'")])
     before = (jp_root_dir / PATH).read_bytes()
     replies.next = [f"It greets. A file is made with:\n\n{block(f'open({MADE!r}, chr(119)).close()')}"]
@@ -188,7 +184,7 @@ async def test_a_question_that_needs_no_code_is_answered_in_words_and_code_in_th
     assert kernels.manager.list_kernel_ids() == []
 
 
-async def test_a_kernel_that_is_no_python_gets_a_cell_in_its_language(person, replies, kernels, tmp_path, jp_root_dir):
+async def test_non_python_kernel_gets_cell_in_its_language(person, replies, kernels, tmp_path, jp_root_dir):
     add_shouting_kernel(kernels.server_app, tmp_path)
     kernelspec = {"name": "loud-env", "display_name": "Shout", "language": "shout"}
     write_notebook(jp_root_dir / PATH, [], kernelspec=kernelspec)

@@ -30,7 +30,7 @@ def drive(jp_fetch):
     return ask
 
 
-async def test_the_server_starts_where_there_is_no_home_yet(connect, onyx_home):
+async def test_server_starts_without_a_home(connect, onyx_home):
     shutil.rmtree(onyx_home)
     client = await connect()
     assert (await client.ask("health.check"))["components"]["storage"]["ok"]
@@ -47,7 +47,7 @@ def names(model):
     return sorted(item["name"] for item in model["content"])
 
 
-async def test_the_drive_holds_its_folders_and_nothing_beside(drive, onyx_home):
+async def test_drive_contains_exactly_its_folders(drive, onyx_home):
     top = await drive("")
     assert (
         {"runs", "shared", "skills", "workspace"}
@@ -61,7 +61,7 @@ async def test_the_drive_holds_its_folders_and_nothing_beside(drive, onyx_home):
     assert onyx_home.joinpath("shared").stat().st_mode & 0o777 == 0o700
 
 
-async def test_a_file_is_made_written_renamed_and_deleted_into_the_trash(drive, onyx_home, monkeypatch, tmp_path):
+async def test_file_is_created_written_renamed_and_trashed(drive, onyx_home, monkeypatch, tmp_path):
     trash = tmp_path / "trash"
     trash.mkdir()
     monkeypatch.setattr(
@@ -82,7 +82,7 @@ async def test_a_file_is_made_written_renamed_and_deleted_into_the_trash(drive, 
     assert trash.joinpath("notes.md").read_text() == "first"
 
 
-async def test_what_the_agent_changes_is_there_at_once(drive, onyx_home):
+async def test_agent_changes_are_visible_immediately(drive, onyx_home):
     await drive("")
     onyx_home.joinpath("workspace/memory").mkdir(exist_ok=True)
     onyx_home.joinpath("workspace/memory/2026-11-22.md").write_text("- today")
@@ -92,7 +92,7 @@ async def test_what_the_agent_changes_is_there_at_once(drive, onyx_home):
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-async def test_private_files_are_not_on_the_drive(drive, onyx_home, jp_fetch, name):
+async def test_private_files_are_not_on_drive(drive, onyx_home, jp_fetch, name):
     await drive("")
     secret = onyx_home / name
     secret.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ async def test_private_files_are_not_on_the_drive(drive, onyx_home, jp_fetch, na
     assert secret.read_text() == kept
 
 
-async def test_links_that_lead_out_are_not_there_and_not_copied(drive, onyx_home, tmp_path):
+async def test_escaping_links_are_hidden_and_not_copied(drive, onyx_home, tmp_path):
     await drive("")
     tmp_path.joinpath("elsewhere").mkdir()
     tmp_path.joinpath("elsewhere/secret.txt").write_text("secret")
@@ -134,7 +134,7 @@ async def test_links_that_lead_out_are_not_there_and_not_copied(drive, onyx_home
     assert list(onyx_home.joinpath("shared").iterdir()) == []
 
 
-async def test_a_folder_is_copied_beside_the_loop_and_never_the_home_or_into_itself(drive, onyx_home, monkeypatch):
+async def test_folder_is_copied_without_loops_home_or_itself(drive, onyx_home, monkeypatch):
     threads = []
     copytree = shutil.copytree
 
@@ -163,7 +163,7 @@ async def test_a_folder_is_copied_beside_the_loop_and_never_the_home_or_into_its
     assert threading.main_thread() not in threads
 
 
-async def test_a_folder_is_listed_with_one_look_at_the_drives_folders(drive, onyx_home, monkeypatch):
+async def test_listing_needs_one_lookup_of_drive_folders(drive, onyx_home, monkeypatch):
     looks = []
     now = DriveFolders.now
 
@@ -185,7 +185,7 @@ async def test_a_folder_is_listed_with_one_look_at_the_drives_folders(drive, ony
     assert await looks_for(3) == await looks_for(30)
 
 
-async def test_hidden_names_are_neither_listed_nor_made(drive, onyx_home):
+async def test_hidden_names_are_neither_listed_nor_created(drive, onyx_home):
     await drive("")
     onyx_home.joinpath("workspace/.env").write_text("KEY=1")
     assert ".env" not in names(await drive("workspace"))
@@ -195,7 +195,7 @@ async def test_hidden_names_are_neither_listed_nor_made(drive, onyx_home):
     assert not onyx_home.joinpath("workspace/.hidden").exists()
 
 
-async def test_the_folders_themselves_stay(drive, onyx_home):
+async def test_top_level_folders_cannot_be_changed(drive, onyx_home):
     await drive("")
     for method, body in (("DELETE", None), ("PATCH", {"path": "other"})):
         assert await refused(drive("workspace", method, body)) in (404, 405)
@@ -205,7 +205,7 @@ async def test_the_folders_themselves_stay(drive, onyx_home):
     assert not onyx_home.joinpath("new.md").exists()
 
 
-async def test_checkpoints_lie_beside_and_go_with_their_file(drive, onyx_home):
+async def test_checkpoints_are_separate_and_follow_their_file(drive, onyx_home):
     await drive("workspace/n.ipynb", "PUT", {"type": "notebook", "format": "json", "content": NOTEBOOK})
     made = await drive("workspace/n.ipynb/checkpoints", "POST")
     changed = {**NOTEBOOK, "metadata": {"changed": True}}
@@ -219,7 +219,7 @@ async def test_checkpoints_lie_beside_and_go_with_their_file(drive, onyx_home):
     assert await refused(drive("sessions/x/checkpoints")) == 404
 
 
-async def test_packaged_skills_are_only_to_be_read(drive, jp_serverapp, tmp_path, monkeypatch):
+async def test_packaged_skills_are_read_only(drive, jp_serverapp, tmp_path, monkeypatch):
     brought = tmp_path / "brought"
     brought.mkdir()
     brought.joinpath("s.ipynb").write_text(json.dumps(NOTEBOOK))
@@ -234,7 +234,7 @@ async def test_packaged_skills_are_only_to_be_read(drive, jp_serverapp, tmp_path
     assert copied["writable"] is True
 
 
-async def test_each_agent_has_its_folder_wherever_it_lies_but_never_the_home(drive, onyx_home, tmp_path):
+async def test_each_agent_has_its_folder_unless_it_is_home(drive, onyx_home, tmp_path):
     config = json.loads(onyx_home.joinpath("onyx.json").read_text())
     elsewhere = tmp_path / "elsewhere" / ".agents" / "one"
     folders = {"main": None, "one": str(elsewhere), "all": str(onyx_home), "above": str(tmp_path), "log": "changes"}
@@ -248,7 +248,7 @@ async def test_each_agent_has_its_folder_wherever_it_lies_but_never_the_home(dri
     assert elsewhere.joinpath("x.md").read_text() == "x"
 
 
-async def test_a_file_can_be_downloaded_and_shown_in_a_sandbox(drive, onyx_home, jp_fetch):
+async def test_file_can_be_downloaded_and_shown_in_sandbox(drive, onyx_home, jp_fetch):
     await drive("")
     onyx_home.joinpath("workspace/page.html").write_text("<script>1</script>")
     response = await jp_fetch("onyx", "files", "workspace", "page.html")
@@ -258,7 +258,7 @@ async def test_a_file_can_be_downloaded_and_shown_in_a_sandbox(drive, onyx_home,
     assert await refused(jp_fetch("onyx", "files", "workspace", ".env")) == 404
 
 
-async def test_without_a_login_or_permission_there_are_no_files(jp_serverapp, jp_fetch, onyx_home, monkeypatch):
+async def test_without_login_or_permission_there_are_no_files(jp_serverapp, jp_fetch, onyx_home, monkeypatch):
     stranger = {"headers": {"Authorization": ""}, "follow_redirects": False}
     assert await refused(jp_fetch("onyx/api/contents", **stranger)) == 403
     assert await refused(jp_fetch("onyx/api/contents/workspace", **stranger)) == 403
@@ -280,7 +280,7 @@ async def test_without_a_login_or_permission_there_are_no_files(jp_serverapp, jp
 
 
 @pytest.mark.parametrize("path", ["onyx:plan.ipynb", "Onyx:workspace/plan.ipynb"])
-async def test_notebook_tools_work_on_a_notebook_of_the_workspace_by_either_path(connect, replies, onyx_home, path):
+async def test_notebook_tools_accept_either_path_of_workspace_notebook(connect, replies, onyx_home, path):
     client = await connect()
     await client.ask("skills.list")
     notebook = onyx_home / "workspace" / "plan.ipynb"
@@ -300,9 +300,7 @@ async def test_notebook_tools_work_on_a_notebook_of_the_workspace_by_either_path
     assert "1 + 1" in read["output"]
 
 
-async def test_a_turn_is_undone_in_a_notebook_of_the_drive_that_has_another_name_by_now(
-    connect, replies, drive, onyx_home
-):
+async def test_turn_is_undone_in_renamed_drive_notebook(connect, replies, drive, onyx_home):
     client = await connect()
     await drive("")
     notebook = {**NOTEBOOK, "cells": [{**CELL, "id": "one", "source": "1"}]}

@@ -48,7 +48,7 @@ EDITED = {
 
 
 @pytest.mark.parametrize("lines", EDITED.values(), ids=EDITED)
-async def test_a_session_with_a_senseless_value_is_listed_read_and_goes_on(connect, onyx_home, lines):
+async def test_session_with_invalid_value_is_listed_read_and_continued(connect, onyx_home, lines):
     client = await connect()
     whole = (await client.ask("sessions.create", title="whole"))["sessionKey"]
     key = "01" + "0" * 24

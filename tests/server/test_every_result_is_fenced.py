@@ -190,7 +190,7 @@ async def answers_all(client: Any, done: set[str]) -> None:
 
 
 @pytest.mark.timeout(300)
-async def test_no_tool_lets_a_text_out_of_its_fence(connect, replies, root, web):
+async def test_no_tool_lets_text_escape_its_fence(connect, replies, root, web):
     client = await connect()
     other = (await client.ask("sessions.create", title=HOSTILE_LINE))["sessionKey"]
     replies.next = [HOSTILE]
@@ -247,7 +247,7 @@ def parts(calls: list[Call]) -> list[list[Call]]:
     return made
 
 
-async def test_what_is_sent_along_with_a_message_is_fenced(connect, replies, root):
+async def test_attached_context_is_fenced(connect, replies, root):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     here = {"path": NOTEBOOK}
@@ -274,7 +274,7 @@ async def test_what_is_sent_along_with_a_message_is_fenced(connect, replies, roo
         assert [item.get("text") for item in told] == [item.get("text") for item in seen]
 
 
-async def test_the_prompt_names_the_marks_as_they_are(connect, replies, root):
+async def test_prompt_describes_actual_markers(connect, replies, root):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     replies.next = [[Call("read", {"path": "hostile.txt"})], "ok"]

@@ -25,7 +25,7 @@ def more(tool, **arguments):
     return Call("more_tools", {"tool": tool, "arguments": arguments})
 
 
-async def test_what_is_remembered_in_one_session_is_known_in_the_next(connect, replies, onyx_home):
+async def test_fact_from_one_session_is_known_in_the_next(connect, replies, onyx_home):
     client = await connect()
     key, asked = await answered(client, replies, [[more("remember", fact="Prefers walnuts to almonds")], "Noted."])
     assert (asked["toolName"], asked["summary"]) == ("remember", "Remember a fact")
@@ -48,7 +48,7 @@ async def test_what_is_remembered_in_one_session_is_known_in_the_next(connect, r
     assert (await client.ask("memory.search", query="walnuts", kinds=["memory"]))["results"] == []
 
 
-async def test_the_file_is_read_as_the_facts_that_it_tells(connect, replies, onyx_home):
+async def test_facts_file_is_read_as_facts(connect, replies, onyx_home):
     client = await connect()
     key, _ = await answered(
         client, replies, [[more("remember", fact="The deadline is 3 March", category="dates")], "Noted."]
@@ -74,7 +74,7 @@ async def test_the_file_is_read_as_the_facts_that_it_tells(connect, replies, ony
     assert "facts" not in await client.ask("memory.read", path="MEMORY.md")
 
 
-async def test_forgetting_waits_for_a_yes_to_exactly_these_and_can_be_taken_back(connect, replies, onyx_home):
+async def test_forget_needs_approval_of_exact_facts_and_can_be_undone(connect, replies, onyx_home):
     client = await connect()
     file = onyx_home / "workspace/memory/facts.jsonl"
     await answered(client, replies, [[more("remember", fact="Likes tea")], "Noted."])
@@ -94,7 +94,7 @@ async def test_forgetting_waits_for_a_yes_to_exactly_these_and_can_be_taken_back
     assert file.read_text() == before
 
 
-async def test_a_yes_to_all_that_is_remembered_is_none_to_ending_what_was(connect, replies, onyx_home):
+async def test_approval_to_remember_does_not_cover_ending_a_fact(connect, replies, onyx_home):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
 

@@ -19,7 +19,7 @@ def tokens(monkeypatch):
     return lambda text: len(tiktoken.get_encoding("cl100k_base").encode(text))
 
 
-async def test_the_first_request_with_all_tools_and_skills_stays_within_its_bound(connect, replies, tokens):
+async def test_first_request_with_all_tools_and_skills_stays_within_limit(connect, replies, tokens):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     sent = await client.ask("chat.send", sessionKey=key, message="What can you do?")

@@ -21,7 +21,7 @@ def audit(onyx_home, event):
     return [item for item in map(json.loads, lines) if item["event"] == event]
 
 
-async def test_always_answered_in_one_tab_closes_the_question_in_the_other_and_is_not_asked_again(
+async def test_always_in_one_tab_closes_request_in_other_and_is_not_asked_again(
     connect, replies, onyx_home, jp_root_dir
 ):
     one, two = await connect(), await connect()
@@ -61,7 +61,7 @@ async def test_always_answered_in_one_tab_closes_the_question_in_the_other_and_i
     assert (second["arguments"], second["by"]) == ({"command": "touch  'b.txt'"}, by_grant["by"])
 
 
-async def test_a_revoked_grant_is_asked_again_and_is_gone_from_the_list_in_every_tab(connect, replies, onyx_home):
+async def test_revoked_grant_asks_again_and_disappears_in_every_tab(connect, replies, onyx_home):
     one, two = await connect(), await connect()
     _, run_id = await ask(one, replies, "touch a.txt")
     request = await one.event("exec.approval_request")
@@ -83,9 +83,7 @@ async def test_a_revoked_grant_is_asked_again_and_is_gone_from_the_list_in_every
     assert [item["decision"] for item in audit(onyx_home, "decision")] == ["approved", "aborted"]
 
 
-async def test_where_always_is_not_offered_it_is_refused_in_words_and_the_question_stays_open(
-    connect, replies, jp_root_dir
-):
+async def test_unavailable_always_is_rejected_and_request_stays_open(connect, replies, jp_root_dir):
     client = await connect()
     _, run_id = await ask(client, replies, "echo x > never.txt")
     request = await client.event("exec.approval_request")
@@ -102,7 +100,7 @@ async def test_where_always_is_not_offered_it_is_refused_in_words_and_the_questi
     assert (await client.ask("grants.list"))["grants"] == []
 
 
-async def test_grants_from_before_the_start_count_from_the_first_call_on(connect, replies, onyx_home, jp_root_dir):
+async def test_grants_from_before_start_apply_to_first_call(connect, replies, onyx_home, jp_root_dir):
     client = await connect()
     _, run_id = await ask(client, replies, "touch a.txt")
     request = await client.event("exec.approval_request")
@@ -117,7 +115,7 @@ async def test_grants_from_before_the_start_count_from_the_first_call_on(connect
     assert (jp_root_dir / "a.txt").exists()
 
 
-async def test_damaged_grants_and_a_changed_audit_file_are_said_in_health(connect, replies, onyx_home):
+async def test_damaged_grants_and_altered_audit_file_are_in_health(connect, replies, onyx_home):
     client = await connect()
     _, run_id = await ask(client, replies, "touch a.txt")
     request = await client.event("exec.approval_request")
@@ -137,9 +135,7 @@ async def test_damaged_grants_and_a_changed_audit_file_are_said_in_health(connec
     assert (await client.ask("grants.list"))["grants"] == []
 
 
-async def test_a_yes_that_the_audit_file_cannot_take_runs_nothing_and_can_be_said_again(
-    connect, replies, onyx_home, jp_root_dir
-):
+async def test_yes_that_cannot_be_audited_runs_nothing_and_can_be_repeated(connect, replies, onyx_home, jp_root_dir):
     client = await connect()
     _, run_id = await ask(client, replies, "touch a.txt")
     request = await client.event("exec.approval_request")

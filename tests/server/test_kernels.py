@@ -16,7 +16,7 @@ def kernels(jp_serverapp, jp_root_dir, jp_asyncio_loop):
     jp_asyncio_loop.run_until_complete(jp_serverapp.kernel_manager.shutdown_all(now=True))
 
 
-async def test_the_front_end_lists_variables_without_secrets_and_learns_why_there_are_none(connect, kernels):
+async def test_front_end_lists_variables_without_secrets_or_learns_why_not(connect, kernels):
     client = await connect()
     none = await client.ask("kernel.variables", path="work.ipynb")
     assert (none["state"], none["variables"]) == ("no_kernel", [])
@@ -33,7 +33,7 @@ async def test_the_front_end_lists_variables_without_secrets_and_learns_why_ther
     assert [variable["name"] for variable in few["variables"]] == ["frame"]
 
 
-async def test_the_agent_looks_without_asking_and_asks_before_it_runs_code(connect, kernels, replies):
+async def test_agent_inspects_without_approval_and_needs_it_to_run_code(connect, kernels, replies):
     await kernels.run(SETUP)
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]

@@ -14,7 +14,7 @@ async def finished(client, item_id):
     return await client.event("knowledge.progress", itemId=item_id, state="done")
 
 
-async def test_a_folder_is_added_with_progress_found_with_its_page_and_removed(connect, jp_root_dir):
+async def test_folder_is_added_with_progress_found_with_page_and_removed(connect, jp_root_dir):
     docs = jp_root_dir / "docs"
     docs.mkdir()
     (docs / "manual.pdf").write_bytes(pdf("The bilge pump has a fuse.", "The anchor weighs ten kilograms."))
@@ -43,7 +43,7 @@ async def test_a_folder_is_added_with_progress_found_with_its_page_and_removed(c
     assert (await client.ask("knowledge.search", query="anchor"))["results"] == []
 
 
-async def test_the_agent_adds_a_document_when_allowed_and_cites_it(connect, replies, jp_root_dir):
+async def test_agent_adds_document_after_approval_and_cites_it(connect, replies, jp_root_dir):
     (jp_root_dir / "log.md").write_text("# Log\n\nThe parrot escaped at Cuxhaven.\n")
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -74,7 +74,7 @@ async def test_the_agent_adds_a_document_when_allowed_and_cites_it(connect, repl
         ({}, "either path or url"),
     ],
 )
-async def test_what_may_not_be_added_is_refused(connect, params, says):
+async def test_disallowed_document_is_rejected(connect, params, says):
     client = await connect()
     with pytest.raises(MethodFailed, match=says):
         await client.ask("knowledge.add", **params)

@@ -26,7 +26,7 @@ def files(onyx_home, monkeypatch):
         yield server
 
 
-async def test_a_model_is_fetched_and_every_client_sees_it_grow(files, connect, onyx_home):
+async def test_download_progress_reaches_every_client(files, connect, onyx_home):
     client, other = await connect(), await connect()
     await other.ask("health.check")
     listed = (await client.ask("local_models.list"))["models"]
@@ -46,7 +46,7 @@ async def test_a_model_is_fetched_and_every_client_sees_it_grow(files, connect, 
     assert not (onyx_home / "models" / "tried.gguf").exists()
 
 
-async def test_it_is_paused_resumed_and_cancelled(files, connect, onyx_home):
+async def test_download_is_paused_resumed_and_cancelled(files, connect, onyx_home):
     files.pause_s = 0.05
     client = await connect()
     await client.ask("local_models.fetch", id="local/tried")
@@ -59,14 +59,14 @@ async def test_it_is_paused_resumed_and_cancelled(files, connect, onyx_home):
     assert sorted(path.suffix for path in (onyx_home / "models").iterdir()) == [".lock"]
 
 
-async def test_a_name_that_is_none_is_an_error_with_those_that_there_are(files, connect):
+async def test_unknown_name_is_an_error_listing_existing_ones(files, connect):
     client = await connect()
     for method in ("local_models.fetch", "local_models.pause", "local_models.remove"):
         with pytest.raises(MethodFailed, match="Available: local/tried, local/small"):
             await client.ask(method, id="local/other")
 
 
-async def test_a_fetched_model_can_be_chosen(connect, onyx_home):
+async def test_downloaded_model_can_be_chosen(connect, onyx_home):
     (onyx_home / "models").mkdir()
     with (onyx_home / "models" / CATALOGUE[1].file_name).open("wb") as file:
         file.truncate(CATALOGUE[1].size_bytes)
@@ -76,19 +76,19 @@ async def test_a_fetched_model_can_be_chosen(connect, onyx_home):
     assert (listed[CATALOGUE[1].id]["state"], listed[CATALOGUE[1].id]["shared"]) == ("ready", False)
 
 
-class TestWhereTheyAreNotAllowed:
+class TestLocalModelsNotAllowed:
     @pytest.fixture
     def jp_server_config(self, jp_server_config):
         return {**jp_server_config, "OnyxApp": {"ceiling": {"providers": ["scripted"]}}}
 
-    async def test_they_are_not_fetched(self, files, connect):
+    async def test_download_is_rejected(self, files, connect):
         client = await connect()
         with pytest.raises(MethodFailed, match="Not allowed on this server"):
             await client.ask("local_models.fetch", id="local/tried")
         assert files.ranges == []
 
 
-async def test_nothing_is_fetched_that_could_not_run_here(files, connect, monkeypatch):
+async def test_model_that_cannot_run_here_is_not_downloaded(files, connect, monkeypatch):
     client = await connect()
     monkeypatch.setattr(local_weights, "find_spec", lambda name: None)
     with pytest.raises(MethodFailed, match="xllamacpp") as refused:

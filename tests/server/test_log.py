@@ -37,7 +37,7 @@ def lines(folder: Path) -> list[dict]:
     return [json.loads(line) for line in (folder / "logs" / "onyx.jsonl").read_text("utf-8").splitlines()]
 
 
-def test_no_secret_is_in_a_line_nor_in_the_traceback_below_it(tmp_path, open_log, capsys):
+def test_log_lines_and_tracebacks_contain_no_secret(tmp_path, open_log, capsys):
     opened = open_log()
     try:
         raise ValueError(f"refused {SECRET}")
@@ -53,7 +53,7 @@ def test_no_secret_is_in_a_line_nor_in_the_traceback_below_it(tmp_path, open_log
     assert SECRET not in console + json.dumps(line)
 
 
-def test_a_line_says_when_where_and_in_which_session_and_run(tmp_path, open_log):
+def test_line_has_time_module_session_and_run(tmp_path, open_log):
     opened = open_log()
     with log_context(session="S1", operation="chat.send"), log_context(run="R1", operation="tool exec"):
         log.info("Grün %s\n%s", "😀", "second line")
@@ -69,7 +69,7 @@ def test_a_line_says_when_where_and_in_which_session_and_run(tmp_path, open_log)
     assert "stack" not in inside
 
 
-def test_warnings_are_on_the_console_and_what_is_below_only_in_the_file(tmp_path, open_log, capsys):
+def test_warnings_go_to_console_and_lower_levels_only_to_file(tmp_path, open_log, capsys):
     opened = open_log(level="debug")
     log.debug("a detail")
     log.warning("a warning")
@@ -80,7 +80,7 @@ def test_warnings_are_on_the_console_and_what_is_below_only_in_the_file(tmp_path
     assert [line["message"] for line in lines(tmp_path)] == ["a detail", "a warning"]
 
 
-def test_a_second_server_in_one_process_does_not_write_each_line_twice(tmp_path, open_log, capsys):
+def test_second_server_in_process_does_not_duplicate_lines(tmp_path, open_log, capsys):
     first, second = open_log(), open_log()
     log.error("once")
     second.configure(LoggingConfig())
@@ -91,7 +91,7 @@ def test_a_second_server_in_one_process_does_not_write_each_line_twice(tmp_path,
     assert [line["message"] for line in lines(tmp_path)] == ["once", "again"]
 
 
-def test_a_full_file_is_set_aside_and_only_so_many_are_kept_all_of_them_private(tmp_path, open_log):
+def test_full_file_is_rotated_with_limited_private_backups(tmp_path, open_log):
     opened = open_log(maxBytes=10_000, files=2)
     for number in range(200):
         log.info("%d %s", number, "x" * 500)
@@ -106,7 +106,7 @@ def test_a_full_file_is_set_aside_and_only_so_many_are_kept_all_of_them_private(
     assert [int(message.split()[0]) for message in kept] == list(range(200 - len(kept), 200))
 
 
-def test_a_full_disk_loses_log_lines_and_nothing_else(tmp_path, open_log, capsys):
+def test_full_disk_loses_only_log_lines(tmp_path, open_log, capsys):
     opened = open_log()
     log.info("before")
     opened.close()
@@ -123,7 +123,7 @@ def test_a_full_disk_loses_log_lines_and_nothing_else(tmp_path, open_log, capsys
     assert json.loads(written[-2])["message"] == "after"
 
 
-def test_a_place_where_no_file_can_be_leaves_the_console(tmp_path, capsys):
+def test_without_log_file_console_remains(tmp_path, capsys):
     (tmp_path / "logs").touch()
     opened = Log(tmp_path / "logs" / "below" / "onyx.jsonl", redact_data)
     opened.configure(LoggingConfig())

@@ -25,7 +25,7 @@ def is_summary(request):
     return request.body["messages"][0]["content"] == SYSTEM
 
 
-async def test_the_session_goes_on_the_note_is_there_and_the_history_shows_everything(small_window, connect, replies):
+async def test_session_continues_with_note_and_history_is_complete(small_window, connect, replies):
     replies.each = lambda request: a_summary("All about words.") if is_summary(request) else "Fine."
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -48,7 +48,7 @@ async def test_the_session_goes_on_the_note_is_there_and_the_history_shows_every
     assert len([entry for entry in history if (entry["meta"] or {}).get("note") == "compaction"]) == len(notes)
 
 
-async def test_a_provider_that_says_too_long_is_asked_once_more_with_less(connect, replies):
+async def test_overflow_error_is_retried_once_with_less(connect, replies):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     for number in range(4):

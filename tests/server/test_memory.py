@@ -30,7 +30,7 @@ async def numbered(client, path, **more):
     return [(version["version"], version["author"], version["current"]) for version in found]
 
 
-async def test_what_the_agent_wrote_is_a_version_that_can_be_compared_and_taken_back(connect, replies, workspace):
+async def test_agent_write_is_a_version_that_can_be_compared_and_undone(connect, replies, workspace):
     client = await connect()
     key = await told(client, replies, "- The fiscal year starts in April")
     event = await client.event("memory.updated", path="MEMORY.md", author="agent")
@@ -53,7 +53,7 @@ async def test_what_the_agent_wrote_is_a_version_that_can_be_compared_and_taken_
     assert {line[:1] for line in whole["diff"].splitlines()} == {"+", "@"}
 
 
-async def test_a_file_that_changed_since_it_was_looked_at_is_not_brought_back_over(connect, replies, workspace):
+async def test_restore_is_rejected_if_file_changed_since(connect, replies, workspace):
     client = await connect()
     await told(client, replies, "- One")
     seen = (await client.ask("memory.diff", path="MEMORY.md", version=1))["checksum"]
@@ -65,7 +65,7 @@ async def test_a_file_that_changed_since_it_was_looked_at_is_not_brought_back_ov
     assert [author for _, author, _ in await numbered(client, "MEMORY.md")] == ["user", "agent", "user"]
 
 
-async def test_a_file_is_read_as_it_is_now_and_as_it_was_with_what_a_change_is_based_on(connect, workspace):
+async def test_current_and_former_text_have_hash_for_changes(connect, workspace):
     client = await connect()
     await client.ask("health.check")
     (workspace / "USER.md").write_text("# You\n\nAda\n")
@@ -85,7 +85,7 @@ async def test_a_file_is_read_as_it_is_now_and_as_it_was_with_what_a_change_is_b
         await client.ask("memory.read", path="USER.md", version=99)
 
 
-async def test_a_huge_file_is_shown_to_where_a_page_can_show_it(connect, workspace):
+async def test_huge_file_is_shown_truncated(connect, workspace):
     client = await connect()
     await client.ask("health.check")
     (workspace / "MEMORY.md").write_text("- one line of many\n" * 50_000)
@@ -93,7 +93,7 @@ async def test_a_huge_file_is_shown_to_where_a_page_can_show_it(connect, workspa
     assert (read["cut"], len(read["text"])) == (True, 400_000)
 
 
-async def test_versions_come_in_pages(connect, workspace):
+async def test_versions_are_paged(connect, workspace):
     client = await connect()
     await client.ask("health.check")
     for number in range(5):
@@ -104,7 +104,7 @@ async def test_versions_come_in_pages(connect, workspace):
     assert await numbered(client, "MEMORY.md", limit=2, before=4) == [(3, "user", False), (2, "user", False)]
 
 
-async def test_every_file_is_listed_with_how_it_stands(connect, onyx_home, workspace):
+async def test_every_file_is_listed_with_state(connect, onyx_home, workspace):
     client = await connect()
     await client.ask("health.check")
     (workspace / "memory").mkdir(exist_ok=True)
@@ -124,7 +124,7 @@ async def test_every_file_is_listed_with_how_it_stands(connect, onyx_home, works
 
 
 @pytest.mark.parametrize("path", ["../onyx.json", "onyx.json", "/etc/passwd", "sessions/x.md", "shared/../onyx.json"])
-async def test_no_other_file_has_versions(connect, onyx_home, path):
+async def test_other_files_have_no_versions(connect, onyx_home, path):
     client = await connect()
     for method in ("memory.read", "memory.versions", "memory.diff", "memory.restore"):
         params = {"version": 1} if method in ("memory.diff", "memory.restore") else {}
@@ -133,9 +133,7 @@ async def test_no_other_file_has_versions(connect, onyx_home, path):
     assert not (onyx_home / "versions/main").exists()
 
 
-async def test_what_a_person_saves_renames_and_deletes_on_the_drive_keeps_its_former_states(
-    connect, jp_fetch, workspace
-):
+async def test_user_saves_renames_and_deletions_on_drive_keep_versions(connect, jp_fetch, workspace):
     client = await connect()
     await client.ask("health.check")
     (workspace / "memory").mkdir(exist_ok=True)
@@ -154,9 +152,7 @@ async def test_what_a_person_saves_renames_and_deletes_on_the_drive_keeps_its_fo
     assert (workspace / "memory/2026-01-01.md").read_text() == "first"
 
 
-async def test_a_save_on_the_drive_succeeds_where_no_version_can_be_kept_and_that_is_told(
-    connect, jp_fetch, onyx_home, workspace
-):
+async def test_save_on_drive_succeeds_without_version_and_is_reported(connect, jp_fetch, onyx_home, workspace):
     client = await connect()
     await client.ask("health.check")
 
@@ -179,7 +175,7 @@ async def test_a_save_on_the_drive_succeeds_where_no_version_can_be_kept_and_tha
     assert await numbered(client, "USER.md") == [(2, "user", True), (1, "user", False)]
 
 
-async def test_files_that_the_agent_writes_by_other_tools_have_versions_too(connect, replies, workspace):
+async def test_files_written_by_other_tools_have_versions(connect, replies, workspace):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     replies.next = [
@@ -242,7 +238,7 @@ async def found_at(client, query, words, path="MEMORY.md"):
     return await once(client, ask)
 
 
-async def test_what_one_tells_it_is_found_in_another_session_and_after_an_edit_a_restore_and_a_lost_index(
+async def test_memory_is_found_across_sessions_edits_restore_and_lost_index(
     connect, replies, onyx_home, workspace, embedded_embedder
 ):
     client = await connect()
@@ -276,7 +272,7 @@ async def test_what_one_tells_it_is_found_in_another_session_and_after_an_edit_a
     assert (onyx_home / "index").is_dir()
 
 
-async def test_a_server_that_starts_without_an_index_finds_the_same(connect, onyx_home, workspace):
+async def test_server_starting_without_index_finds_the_same(connect, onyx_home, workspace):
     workspace.mkdir()
     (workspace / "memory").mkdir()
     (workspace / "memory/2026-01-05.md").write_text("# 2026-01-05\n\n## 10:00\n\nThe telescope arrived, scratched.\n")
@@ -298,7 +294,7 @@ async def test_a_server_that_starts_without_an_index_finds_the_same(connect, ony
     assert status["chunks"] >= status["files"]
 
 
-async def test_what_cannot_be_searched_is_told_and_the_rest_is_found(connect, workspace):
+async def test_unsearchable_part_is_reported_and_the_rest_found(connect, workspace):
     workspace.mkdir()
     (workspace / "broken.md").write_bytes(b"caf\xe9 telescope")
     (workspace / "notes.md").write_text("A telescope\n")
@@ -312,7 +308,7 @@ async def test_what_cannot_be_searched_is_told_and_the_rest_is_found(connect, wo
     assert (files["broken.md"]["indexed"], files["notes.md"]["indexed"]) == (False, True)
 
 
-async def test_the_agent_lists_compares_and_restores_versions_and_asks_before_it_does(connect, replies, workspace):
+async def test_agent_lists_compares_and_restores_versions_with_approval(connect, replies, workspace):
     client = await connect()
     await told(client, replies, "- One")
     key = (await client.ask("sessions.create"))["sessionKey"]

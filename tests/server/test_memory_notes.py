@@ -30,7 +30,7 @@ def is_consolidation(request):
     return request.body["messages"][0]["content"] == SYSTEM
 
 
-async def test_a_note_tells_what_was_remembered_and_undo_brings_the_file_back(remembering, connect, replies):
+async def test_note_says_what_was_remembered_and_undo_restores_file(remembering, connect, replies):
     client, other = await connect(), await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     await other.ask("sessions.subscribe", sessionKey=key)
@@ -67,9 +67,7 @@ async def test_a_note_tells_what_was_remembered_and_undo_brings_the_file_back(re
     ]  # fmt: skip
 
 
-async def test_of_what_a_program_sends_nothing_is_remembered_even_where_it_says_nothing_of_itself(
-    remembering, connect, replies
-):
+async def test_messages_from_programs_are_never_remembered(remembering, connect, replies):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     for text in ("Our budget is 500.", "Our office moves in June."):
@@ -84,7 +82,7 @@ async def test_of_what_a_program_sends_nothing_is_remembered_even_where_it_says_
     assert "June" not in shown
 
 
-async def test_a_proposal_that_is_not_there_is_refused_by_its_name(remembering, connect):
+async def test_missing_proposal_is_rejected_by_name(remembering, connect):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     with pytest.raises(MethodFailed) as unknown:
@@ -92,7 +90,7 @@ async def test_a_proposal_that_is_not_there_is_refused_by_its_name(remembering, 
     assert unknown.value.data["code"] == "not_found"
 
 
-async def test_the_list_of_sessions_is_not_put_in_another_order_by_it(remembering, connect):
+async def test_consolidation_does_not_reorder_session_list(remembering, connect):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     run_id = (await client.ask("chat.send", sessionKey=key, message="Our fiscal year starts in April.", typed=True))[

@@ -24,7 +24,7 @@ def configure(onyx_home, model):
     path.write_text(json.dumps(config))
 
 
-async def test_without_a_model_health_and_answer_say_the_same_line_and_a_fetched_one_answers(connect, onyx_home):
+async def test_without_model_health_and_answer_agree_and_downloaded_one_answers(connect, onyx_home):
     configure(onyx_home, None)
     client = await connect()
     assert [agent["model"] for agent in (await client.ask("agents.list"))["agents"]] == [""]
@@ -45,7 +45,7 @@ async def test_without_a_model_health_and_answer_say_the_same_line_and_a_fetched
     assert (await client.ask("health.check"))["components"]["model"] == {"ok": True, "message": CATALOGUE[1].id}
 
 
-async def test_smollm2_in_onyx_json_is_told_what_to_choose_and_all_else_goes_on(connect, onyx_home):
+async def test_smollm2_in_configuration_gets_alternatives_and_everything_else_works(connect, onyx_home):
     configure(onyx_home, "local/smollm2")
     client = await connect()
     component = (await client.ask("health.check"))["components"]["model"]
@@ -55,7 +55,7 @@ async def test_smollm2_in_onyx_json_is_told_what_to_choose_and_all_else_goes_on(
     assert {one["state"] for one in (await client.ask("local_models.list"))["models"]} == {"missing"}
 
 
-async def test_a_conversation_that_chose_smollm2_goes_on_with_another_model(connect, replies):
+async def test_conversation_with_smollm2_continues_with_another_model(connect, replies):
     client = await connect()
     key = (await client.ask("sessions.create", model="local/smollm2"))["sessionKey"]
     run_id = (await client.ask("chat.send", sessionKey=key, message="hello"))["runId"]

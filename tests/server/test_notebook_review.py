@@ -41,7 +41,7 @@ def sources(file) -> list[str]:
     return [one["source"] for one in read_cells(file)]
 
 
-async def test_marks_keep_reject_undo_and_put_back(connect, replies, notebook):
+async def test_marks_keep_reject_undo_and_revert_undo(connect, replies, notebook):
     client = await connect()
     insert = Call("notebook_insert_cell", {"path": PATH, "cellType": "markdown", "source": "# New"})
     key, run_id = await turn(client, replies, edit("one", "x = 10"), edit("two", "y = 20"), insert)
@@ -75,7 +75,7 @@ async def test_marks_keep_reject_undo_and_put_back(connect, replies, notebook):
     assert sources(notebook) == ["x = 10", "y = 2", "z = 3", "# New"]
 
 
-async def test_a_renamed_notebook_keeps_its_marks_and_its_undo(connect, replies, notebook, jp_fetch):
+async def test_renamed_notebook_keeps_marks_and_undo(connect, replies, notebook, jp_fetch):
     client = await connect()
     key, run_id = await turn(client, replies, edit("one", "x = 10"))
     seen = len(client.events("notebook.changes_updated"))
@@ -88,7 +88,7 @@ async def test_a_renamed_notebook_keeps_its_marks_and_its_undo(connect, replies,
     assert sources(notebook.parent.parent / "moved" / "plot.ipynb")[0] == "x = 1"
 
 
-async def test_a_turn_that_goes_on_after_a_rename_has_one_record(connect, replies, notebook, jp_fetch):
+async def test_turn_continuing_after_rename_has_one_record(connect, replies, notebook, jp_fetch):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     insert = Call("notebook_insert_cell", {"path": PATH, "cellType": "code", "source": "new"})
@@ -114,7 +114,7 @@ async def test_a_turn_that_goes_on_after_a_rename_has_one_record(connect, replie
     assert sources(renamed) == ["x = 1", "y = 2", "z = 3"]
 
 
-async def test_the_tab_that_asks_for_the_undo_is_the_one_that_makes_it(connect, replies, notebook):
+async def test_tab_requesting_undo_performs_it(connect, replies, notebook):
     """Its answers come over the line that waits for the undo's own."""
     client = await connect()
     key, run_id = await turn(client, replies, edit("one", "x = 10"))
@@ -130,7 +130,7 @@ async def test_the_tab_that_asks_for_the_undo_is_the_one_that_makes_it(connect, 
     assert sources(notebook)[0] == "x = 10"
 
 
-async def test_senseless_requests_are_refused_in_words(connect, replies, notebook):
+async def test_invalid_requests_are_rejected_with_message(connect, replies, notebook):
     client = await connect()
     key, _ = await turn(client, replies, edit("one", "x = 10"))
     for params in ({}, {"path": PATH, "sessionKey": key}):

@@ -30,7 +30,7 @@ def results(replies: Replies) -> list[str]:
     ]
 
 
-async def test_run_all_shows_where_it_is_and_a_stop_leaves_a_kernel_that_goes_on(connect, replies, jp_root_dir):
+async def test_run_all_reports_progress_and_stop_keeps_kernel_usable(connect, replies, jp_root_dir):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     cells = [{"cellType": "markdown", "source": "# Work"}, *({"cellType": "code", "source": text} for text in SOURCES)]
@@ -61,7 +61,7 @@ async def test_run_all_shows_where_it_is_and_a_stop_leaves_a_kernel_that_goes_on
     assert not (jp_root_dir / "never").exists()
 
 
-async def test_a_notebook_that_is_there_is_not_made_anew_and_what_is_gone_is_said(connect, replies, jp_root_dir):
+async def test_existing_notebook_is_not_recreated_and_missing_one_is_reported(connect, replies, jp_root_dir):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     (jp_root_dir / PATH).write_text("mine")
@@ -75,7 +75,7 @@ async def test_a_notebook_that_is_there_is_not_made_anew_and_what_is_gone_is_sai
     assert (jp_root_dir / PATH).read_text() == "mine"
 
 
-async def test_one_yes_makes_a_notebook_shows_it_and_runs_its_cell(connect, replies, jp_root_dir):
+async def test_one_approval_creates_opens_and_runs_notebook(connect, replies, jp_root_dir):
     client = await connect()
     await client.ask("client.update", notebooks=[], folder="")
     key = (await client.ask("sessions.create"))["sessionKey"]

@@ -3,7 +3,7 @@
 from onyx_jupyter.testing.script import Call
 
 
-async def test_a_message_goes_from_one_session_to_another_over_the_socket(connect, replies):
+async def test_message_is_sent_between_sessions_over_the_socket(connect, replies):
     client = await connect()
     other = (await client.ask("sessions.create", title="Churn"))["sessionKey"]
     key = (await client.ask("sessions.create", title="Here"))["sessionKey"]

@@ -7,7 +7,7 @@ from onyx_jupyter.testing.script import Call
 from tests.runs.house import DOT
 
 
-async def test_a_picture_that_was_read_goes_to_the_model(connect, replies, onyx_home, jp_root_dir):
+async def test_image_that_was_read_is_sent_to_model(connect, replies, onyx_home, jp_root_dir):
     path = onyx_home / "onyx.json"
     config = json.loads(path.read_text())
     config["providers"]["scripted"]["vision"] = True

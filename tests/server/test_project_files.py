@@ -24,9 +24,7 @@ async def ask(client):
     assert (await client.end(run_id))[0] == "chat.final"
 
 
-async def test_what_is_trusted_in_one_tab_is_told_to_the_other_and_to_the_model(
-    connect, replies, onyx_home, jp_root_dir
-):
+async def test_trust_given_in_one_tab_reaches_other_tab_and_model(connect, replies, onyx_home, jp_root_dir):
     (jp_root_dir / "AGENTS.md").write_text(RULES)
     one, two = await connect(), await connect()
     found = await one.ask("project.files")
@@ -57,7 +55,7 @@ async def test_what_is_trusted_in_one_tab_is_told_to_the_other_and_to_the_model(
     assert told["by"].startswith("user:")
 
 
-async def test_a_yes_to_a_text_that_is_gone_is_refused_and_says_so(connect, onyx_home, jp_root_dir):
+async def test_trust_of_outdated_text_is_rejected(connect, onyx_home, jp_root_dir):
     (jp_root_dir / "AGENTS.md").write_text(RULES)
     client = await connect()
     (shown,) = (await client.ask("project.files"))["files"]
@@ -75,7 +73,7 @@ async def test_a_yes_to_a_text_that_is_gone_is_refused_and_says_so(connect, onyx
     assert (await client.ask("project.files"))["files"][0]["state"] == "declined"
 
 
-async def test_a_link_is_shown_as_unusable_without_a_word_of_it(connect, jp_root_dir, tmp_path):
+async def test_link_is_shown_as_unusable_without_content(connect, jp_root_dir, tmp_path):
     (tmp_path / "secret").write_text("the secret")
     (jp_root_dir / "AGENTS.md").symlink_to(tmp_path / "secret")
     client = await connect()

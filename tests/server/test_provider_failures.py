@@ -89,7 +89,7 @@ CODES = {
 
 
 @pytest.mark.parametrize("fault", BEFORE_THE_FIRST_WORD)
-async def test_a_fault_before_the_first_word_is_mended_by_asking_again(start, replies, fault):
+async def test_fault_before_first_token_is_retried(start, replies, fault):
     client, key = await start(**patience(*BEFORE_THE_FIRST_WORD[fault]))
     replies.next = [BEFORE_THE_FIRST_WORD[fault], "Here I am."]
     assert (await say(client, key))[1]["text"] == "Here I am."
@@ -99,7 +99,7 @@ async def test_a_fault_before_the_first_word_is_mended_by_asking_again(start, re
 
 
 @pytest.mark.parametrize("fault", BEFORE_THE_FIRST_WORD)
-async def test_a_fault_at_the_second_call_is_mended_without_running_a_tool_twice(start, replies, fault):
+async def test_fault_at_second_call_is_retried_without_rerunning_tool(start, replies, fault):
     client, key = await start(**patience(*BEFORE_THE_FIRST_WORD[fault]))
     replies.next = [[LOOK], BEFORE_THE_FIRST_WORD[fault], "Done."]
     assert (await say(client, key))[1]["text"] == "Done."
@@ -109,7 +109,7 @@ async def test_a_fault_at_the_second_call_is_mended_without_running_a_tool_twice
 
 
 @pytest.mark.parametrize("fault", BEFORE_THE_FIRST_WORD)
-async def test_a_fault_that_stays_is_told_with_what_to_do_and_the_session_goes_on(start, replies, fault):
+async def test_persistent_fault_is_reported_with_hint_and_session_continues(start, replies, fault):
     client, key = await start(attempts=1, **patience(*BEFORE_THE_FIRST_WORD[fault]))
     replies.next = [[LOOK], BEFORE_THE_FIRST_WORD[fault]]
     name, data = await say(client, key)
@@ -130,7 +130,7 @@ async def test_a_fault_that_stays_is_told_with_what_to_do_and_the_session_goes_o
         (HALF_A_LINE, "bad_response"),
     ],
 )
-async def test_words_that_came_before_a_fault_are_kept_and_not_asked_for_again(start, replies, connect, fault, code):
+async def test_text_before_fault_is_kept_without_retry(start, replies, connect, fault, code):
     client, key = await start(**patience(fault))
     replies.next = [["Half an answer", fault]]
     name, data = await say(client, key)
@@ -144,7 +144,7 @@ async def test_words_that_came_before_a_fault_are_kept_and_not_asked_for_again(s
     assert [m["content"] for m in replies.requests[-1].body["messages"]][1:] == ["Go", "Half an answer", "And now?"]
 
 
-async def test_an_unknown_tool_and_half_a_json_are_told_to_the_model(start, replies):
+async def test_unknown_tool_and_truncated_json_are_reported_to_model(start, replies):
     client, key = await start()
     replies.next = [[Call("teleport", {}), Call("memory_get", '{"path": "MEM')], "I see."]
     assert (await say(client, key))[1]["text"] == "I see."
@@ -158,7 +158,7 @@ NESTED = {depth: '{"path":' + "[" * depth + "]" * depth + "}" for depth in (300,
 
 
 @pytest.mark.parametrize("arguments", NESTED.values(), ids=map(str, NESTED))
-async def test_arguments_nested_without_end_are_told_to_the_model(start, replies, arguments):
+async def test_deeply_nested_arguments_are_reported_to_model(start, replies, arguments):
     replies.next = [[Call("list", arguments, chunk_chars=None)], "I see"]
     client, session = await start()
     run_id = (await client.ask("chat.send", sessionKey=session, message="Go"))["runId"]
@@ -168,7 +168,7 @@ async def test_arguments_nested_without_end_are_told_to_the_model(start, replies
     assert "not a JSON object" in result
 
 
-async def test_half_an_emoji_in_a_call_does_not_end_the_session(start, replies):
+async def test_lone_surrogate_in_call_does_not_end_session(start, replies):
     replies.next = [[Call("li\ud83dst", {"path": "a\ud800b"}, id="c\udc00")], "one", "two"]
     client, session = await start()
     for message, answer in (("Go", "one"), ("Go on", "two")):
@@ -178,7 +178,7 @@ async def test_half_an_emoji_in_a_call_does_not_end_the_session(start, replies):
     assert "a\ufffdb" in json.dumps(replies.requests[-1].body["messages"], ensure_ascii=False)
 
 
-async def test_of_five_thousand_calls_in_one_answer_none_is_run(start, replies):
+async def test_none_of_five_thousand_calls_in_one_answer_runs(start, replies):
     client, key = await start()
     flood = [Call("memory_get", {"path": "MEMORY.md"}, id=f"c{number}") for number in range(5000)]
     replies.next = [flood] * 3
@@ -191,7 +191,7 @@ async def test_of_five_thousand_calls_in_one_answer_none_is_run(start, replies):
     await goes_on(client, key)
 
 
-async def test_as_many_calls_as_are_allowed_are_all_run(start, replies):
+async def test_all_of_maximum_number_of_calls_run(start, replies):
     client, key = await start()
     different = [Call("memory_get", {"path": f"{number}.md"}, id=f"c{number}") for number in range(MAX_CALLS)]
     replies.next = [different, "Done."]
@@ -200,7 +200,7 @@ async def test_as_many_calls_as_are_allowed_are_all_run(start, replies):
     await goes_on(client, key)
 
 
-async def test_arguments_of_ten_megabytes_are_refused_with_their_size_and_stored_nowhere(start, replies, onyx_home):
+async def test_ten_megabytes_of_arguments_are_rejected_and_not_stored(start, replies, onyx_home):
     client, key = await start()
     huge = json.dumps({"path": "a" * 10_000_000})
     replies.next = [[Call("memory_get", huge, chunk_chars=50_000), LOOK], "I will send less."]
@@ -216,7 +216,7 @@ async def test_arguments_of_ten_megabytes_are_refused_with_their_size_and_stored
     await goes_on(client, key)
 
 
-async def test_an_answer_without_end_is_cut_off_and_what_came_is_kept(start, replies):
+async def test_endless_answer_is_cut_off_and_kept(start, replies):
     client, key = await start()
     million = Raw(text_chunk("model", "a" * 1_000_000))
     replies.next = [[million, million, million, million, million]]
@@ -227,7 +227,7 @@ async def test_an_answer_without_end_is_cut_off_and_what_came_is_kept(start, rep
     await goes_on(client, key)
 
 
-async def test_a_wait_longer_than_allowed_is_named_instead(start, replies):
+async def test_wait_above_limit_is_reported_instead(start, replies):
     client, key = await start(maxWaitMs=20_000)
     replies.next = [[HttpError(503, "Busy.", headers={"retry-after": "300"})]]
     name, data = await say(client, key)
@@ -237,7 +237,7 @@ async def test_a_wait_longer_than_allowed_is_named_instead(start, replies):
     await goes_on(client, key)
 
 
-async def test_a_fallback_of_another_provider_answers_and_a_reload_shows_the_note(connect, replies, onyx_home):
+async def test_fallback_of_other_provider_answers_and_notice_survives_reload(connect, replies, onyx_home):
     path = onyx_home / "onyx.json"
     config = json.loads(path.read_text())
     config["agents"]["list"] = [

@@ -88,7 +88,7 @@ def server(tmp_path, onyx_home):
     running.kill()
 
 
-async def test_killed_in_the_middle_of_a_stream_the_server_comes_back_with_everything(server, replies, onyx_home):
+async def test_server_killed_during_stream_recovers_everything(server, replies, onyx_home):
     replies.next = [
         ["I will ask.", Call("exec", {"command": "echo x >> runs.txt"})],
         ["Half an answer", Hang()],
@@ -126,7 +126,7 @@ async def test_killed_in_the_middle_of_a_stream_the_server_comes_back_with_every
     await client.close()
 
 
-async def test_killed_with_messages_that_wait_the_server_answers_each_of_them_once(server, replies, onyx_home):
+async def test_killed_server_answers_each_queued_message_once(server, replies, onyx_home):
     hang = Hang()
     replies.next = [["One", hang], "heard 2", "heard 3"]
     await server.up()
@@ -154,7 +154,7 @@ async def test_killed_with_messages_that_wait_the_server_answers_each_of_them_on
     await client.close()
 
 
-async def test_what_waits_is_answered_after_a_start_although_nobody_comes_back(server, replies, onyx_home):
+async def test_queued_messages_are_answered_after_start_without_client(server, replies, onyx_home):
     replies.next = [["One", Hang()], "heard 2"]
     await server.up()
     client = await server.client()
@@ -174,7 +174,7 @@ async def test_what_waits_is_answered_after_a_start_although_nobody_comes_back(s
     )
 
 
-async def test_a_stopped_server_ends_at_once_and_keeps_what_waits(server, replies, onyx_home):
+async def test_stopped_server_exits_immediately_and_keeps_queue(server, replies, onyx_home):
     replies.next = [[Call("exec", {"command": "true"})]]
     await server.up()
     client = await server.client()
@@ -191,7 +191,7 @@ async def test_a_stopped_server_ends_at_once_and_keeps_what_waits(server, replie
         await one.close()
 
 
-async def test_no_secret_is_in_the_servers_own_log_and_its_errors_are(server, replies, onyx_home):
+async def test_server_log_has_errors_but_no_secret(server, replies, onyx_home):
     key = json.loads((onyx_home / "onyx.json").read_text())["providers"]["scripted"]["apiKey"]
     replies.next = [[HttpError(401, f"Incorrect API key provided: {key}", "invalid_api_key")]]
     await server.up()
@@ -212,7 +212,7 @@ async def test_no_secret_is_in_the_servers_own_log_and_its_errors_are(server, re
     assert "Traceback" not in log
 
 
-async def test_killed_while_a_notebook_runs_the_copy_tells_what_was_done_and_no_kernel_stays(server, onyx_home):
+async def test_server_killed_during_notebook_run_leaves_record_and_no_kernel(server, onyx_home):
     waits = "import os, subprocess, time\nchild = subprocess.Popen(['sleep', '600'])\nprint(os.getpid(), child.pid)\n"
     path = onyx_home / "skills" / "wait.ipynb"
     write_notebook(path, cell("print('done')"), cell(f"{waits}time.sleep(600)"))

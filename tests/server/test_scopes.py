@@ -7,9 +7,7 @@ from onyx_jupyter.testing.script import Call
 from tests.waiting import until
 
 
-async def test_who_may_only_read_and_chat_neither_hears_of_an_approval_nor_gives_one(
-    connect, replies, jp_serverapp, jp_root_dir
-):
+async def test_without_admin_scope_approvals_are_neither_seen_nor_answered(connect, replies, jp_serverapp, jp_root_dir):
     replies.next = [["I do. ", Call("exec", {"command": "touch made.txt"})], "Done."]
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]

@@ -38,7 +38,7 @@ async def answer_reading(tab: Client, times: int = 1) -> None:
         await tab.ask("client.respond", requestId=request["requestId"], result=result)
 
 
-async def test_the_tab_that_sends_is_asked_for_its_cell_and_two_messages_keep_their_order(connect, replies):
+async def test_sending_tab_is_asked_for_its_cell_and_messages_keep_order(connect, replies):
     tab = await tab_with_notebook(connect)
     key = (await tab.ask("sessions.create"))["sessionKey"]
     first = await tab.post("chat.send", sessionKey=key, message="Fix it", context=[ERROR])
@@ -58,7 +58,7 @@ async def test_the_tab_that_sends_is_asked_for_its_cell_and_two_messages_keep_th
     assert item["text"] in replies.requests[0].last_user_text
 
 
-async def test_a_preview_is_the_text_that_is_sent_and_leaves_nothing_behind(connect, replies, jp_root_dir):
+async def test_preview_equals_sent_text_and_leaves_no_trace(connect, replies, jp_root_dir):
     jp_root_dir.joinpath("notes.txt").write_text("first\nsecond\n")
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -79,7 +79,7 @@ async def test_a_preview_is_the_text_that_is_sent_and_leaves_nothing_behind(conn
     assert all(item["text"] in replies.requests[0].last_user_text for item in shown if item.get("text"))
 
 
-async def test_what_may_not_be_read_is_said_and_the_message_goes_all_the_same(connect, replies, onyx_home):
+async def test_unreadable_item_is_reported_and_message_is_sent(connect, replies, onyx_home):
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
     items = [
@@ -94,7 +94,7 @@ async def test_what_may_not_be_read_is_said_and_the_message_goes_all_the_same(co
     assert "Not sent: The path" in replies.requests[0].last_user_text
 
 
-async def test_a_tab_that_closes_while_it_is_asked_loses_no_message(connect, replies):
+async def test_tab_closing_while_asked_loses_no_message(connect, replies):
     tab = await tab_with_notebook(connect)
     watcher = await connect()
     key = (await watcher.ask("sessions.create"))["sessionKey"]
@@ -107,9 +107,7 @@ async def test_a_tab_that_closes_while_it_is_asked_loses_no_message(connect, rep
     assert said["meta"]["context"][0]["problem"]
 
 
-async def test_a_variable_goes_as_its_summary_without_secrets_and_says_where_there_is_no_kernel(
-    connect, replies, kernels
-):
+async def test_variable_is_sent_as_redacted_summary_or_reports_missing_kernel(connect, replies, kernels):
     frame = {"type": "variable", "path": "work.ipynb", "name": "frame"}
     client = await connect()
     (none,) = (await client.ask("context.preview", items=[frame]))["items"]
@@ -141,7 +139,7 @@ async def test_a_variable_goes_as_its_summary_without_secrets_and_says_where_the
         ({"type": "file", "path": "x", "lines": "1-2"}, "lines"),
     ],
 )
-async def test_an_item_that_is_not_whole_is_refused_by_the_name_of_what_is_wrong(connect, item, named):
+async def test_incomplete_item_is_rejected_naming_the_field(connect, item, named):
     client = await connect()
     with pytest.raises(MethodFailed) as refused:
         await client.ask("context.preview", items=[item])

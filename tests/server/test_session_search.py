@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from onyx_jupyter.features.sessions import session_operations as sessions
+from onyx_jupyter.features.sessions import operations as sessions
 from onyx_jupyter.index_process.client import ProcessIndex
 from onyx_jupyter.sessions import word_search
 from onyx_jupyter.sessions.search import SessionSync
@@ -36,7 +36,7 @@ async def once(client, query, holds):
                 return answer["results"]
 
 
-async def test_a_turn_is_found_from_any_session_by_its_words_and_leads_back_to_its_entry(connect, replies):
+async def test_turn_is_found_from_any_session_and_links_to_its_entry(connect, replies):
     client = await connect()
     key = await said(client, replies, "Where do puffins nest?", "In burrows on grassy cliffs.", title="Birds")
     await said(client, replies, "How old are violins?", "Five hundred years.", title="Music")
@@ -50,9 +50,7 @@ async def test_a_turn_is_found_from_any_session_by_its_words_and_leads_back_to_i
     assert entries[best["entryId"]]["ts"] == best["at"]
 
 
-async def test_what_is_said_goes_into_the_index_together_and_at_once_where_somebody_searches(
-    connect, replies, monkeypatch, jp_root_dir
-):
+async def test_messages_are_indexed_in_batches_and_immediately_for_a_search(connect, replies, monkeypatch, jp_root_dir):
     puts = []
     put = ProcessIndex.put
 
@@ -74,7 +72,7 @@ async def test_what_is_said_goes_into_the_index_together_and_at_once_where_someb
     assert puts.count(key) == 1
 
 
-async def test_by_meaning_too_where_there_is_an_embedder(connect, replies, embedded_embedder):
+async def test_turns_are_found_by_meaning_if_embedder_exists(connect, replies, embedded_embedder):
     client = await connect()
     key = await said(client, replies, "We chose the vendor for our payroll.", "Noted.", title="Monday")
     await said(client, replies, "The telescope arrived.", "Good.", title="Tuesday")
@@ -84,7 +82,7 @@ async def test_by_meaning_too_where_there_is_an_embedder(connect, replies, embed
     assert results[0]["snippet"] == "We chose the vendor for our payroll."
 
 
-async def test_the_list_gives_titles_first_and_then_what_was_said(connect, replies):
+async def test_list_shows_title_matches_before_message_matches(connect, replies):
     client = await connect()
     named = await said(client, replies, "Hello.", "Hello!", title="Puffins")
     spoken = await said(client, replies, "Tell me about birds.", "Puffins nest in burrows.", title="Holiday")
@@ -105,7 +103,7 @@ async def test_the_list_gives_titles_first_and_then_what_was_said(connect, repli
     assert not [info for info in everything if "match" in info]
 
 
-async def test_a_list_that_was_not_searched_as_a_whole_says_so(connect, replies, monkeypatch):
+async def test_incomplete_search_says_so(connect, replies, monkeypatch):
     async def never(self):
         await asyncio.Event().wait()
 
@@ -138,7 +136,7 @@ async def test_a_list_that_was_not_searched_as_a_whole_says_so(connect, replies,
     assert "note" not in await client.ask("sessions.list"), "nothing was searched for"
 
 
-async def test_what_tools_brought_in_and_secrets_are_not_found(connect, replies, onyx_home, jp_root_dir):
+async def test_tool_output_and_secrets_are_not_found(connect, replies, onyx_home, jp_root_dir):
     (jp_root_dir / "birds.txt").write_text("zanzibar\n")
     client = await connect()
     secret = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
@@ -151,7 +149,7 @@ async def test_what_tools_brought_in_and_secrets_are_not_found(connect, replies,
     assert secret not in found.replace(json.dumps(secret), "")
 
 
-async def test_a_session_that_is_gone_is_not_found_and_a_lost_index_is_made_again(connect, replies, onyx_home):
+async def test_deleted_session_is_not_found_and_lost_index_is_rebuilt(connect, replies, onyx_home):
     client = await connect()
     key = await said(client, replies, "Where do puffins nest?", "In burrows.", title="Birds")
     await said(client, replies, "Puffins again?", "Yes.", title="More birds")
@@ -162,7 +160,7 @@ async def test_a_session_that_is_gone_is_not_found_and_a_lost_index_is_made_agai
     assert key not in {one["sessionKey"] for one in (await client.ask("sessions.search", query="puffins"))["results"]}
 
 
-async def test_the_agent_searches_its_other_sessions(connect, replies):
+async def test_agent_searches_its_other_sessions(connect, replies):
     client = await connect()
     key = await said(client, replies, "Where do puffins nest?", "In burrows.", title="Birds")
     await once(client, "puffins", lambda found: found)
@@ -176,7 +174,7 @@ async def test_the_agent_searches_its_other_sessions(connect, replies):
     assert own not in result["content"], "it knows what was said here"
 
 
-async def test_a_search_needs_words(connect):
+async def test_search_needs_words(connect):
     client = await connect()
     with pytest.raises(Exception, match="query"):
         await client.ask("sessions.search", query="")

@@ -28,7 +28,7 @@ async def state(client):
     return (await client.ask("skills.get", name="fresh"))["skill"]["state"]
 
 
-async def test_a_yes_trusts_what_was_shown_and_everybody_hears_of_it_once(connect, fresh, onyx_home):
+async def test_approval_trusts_what_was_shown_and_everyone_is_told_once(connect, fresh, onyx_home):
     kernel, page, other = await connect(), await connect(), await connect()
     question_id = await asked(kernel)
     shown = await look(page, question_id)
@@ -52,7 +52,7 @@ async def test_a_yes_trusts_what_was_shown_and_everybody_hears_of_it_once(connec
     assert entry["by"].startswith("user:")
 
 
-async def test_a_no_trusts_nothing(connect, fresh):
+async def test_denial_trusts_nothing(connect, fresh):
     kernel, page = await connect(), await connect()
     question_id = await asked(kernel)
     await page.ask("skills.answer", questionId=question_id)
@@ -61,7 +61,7 @@ async def test_a_no_trusts_nothing(connect, fresh):
     assert await state(page) == "untrusted"
 
 
-async def test_a_yes_to_a_text_that_is_another_by_now_is_refused_and_the_question_stays(connect, fresh):
+async def test_approval_of_changed_text_is_rejected_and_question_stays(connect, fresh):
     kernel, page = await connect(), await connect()
     question_id = await asked(kernel)
     before = (await look(page, question_id))["detail"]["skill"]["hash"]
@@ -77,7 +77,7 @@ async def test_a_yes_to_a_text_that_is_another_by_now_is_refused_and_the_questio
     assert (await kernel.event("skills.question_closed"))["outcome"] == "trusted"
 
 
-async def test_it_ends_with_the_connection_that_asked_and_with_no_other(connect, fresh):
+async def test_question_ends_only_with_its_own_connection(connect, fresh):
     kernel, neighbour, page = await connect(), await connect(), await connect()
     mine, theirs = await asked(kernel), await asked(neighbour)
     shown = await look(page, mine)
@@ -92,7 +92,7 @@ async def test_it_ends_with_the_connection_that_asked_and_with_no_other(connect,
 
 
 @pytest.mark.parametrize("question_id", ["nobody", "", "../../onyx", "01ARZ3NDEKTSV4RRFFQ69G5FAV"])
-async def test_one_that_nobody_asked_is_not_open_and_answers_nothing(connect, fresh, question_id):
+async def test_unasked_question_is_not_open_and_answers_nothing(connect, fresh, question_id):
     client = await connect()
     digest = (await client.ask("skills.get", name="fresh"))["skill"]["hash"]
     assert await look(client, question_id) == {"open": False}
@@ -103,7 +103,7 @@ async def test_one_that_nobody_asked_is_not_open_and_answers_nothing(connect, fr
     assert client.events("skills.question_closed") == []
 
 
-async def test_trust_that_was_given_in_the_panel_is_found_by_whoever_looks(connect, fresh):
+async def test_trust_given_in_panel_is_noticed(connect, fresh):
     kernel, page = await connect(), await connect()
     question_id = await asked(kernel)
     digest = (await page.ask("skills.get", name="fresh"))["skill"]["hash"]
@@ -115,7 +115,7 @@ async def test_trust_that_was_given_in_the_panel_is_found_by_whoever_looks(conne
     assert (await kernel.event("skills.question_closed", questionId=late))["outcome"] == "trusted"
 
 
-async def test_a_skill_that_cannot_be_used_any_more_says_why(connect, fresh):
+async def test_unusable_skill_says_why(connect, fresh):
     client = await connect()
     broken = await asked(client)
     write_notebook(fresh, cell("print(1)"), requires={"python": ["no-such-package"]})
@@ -129,7 +129,7 @@ async def test_a_skill_that_cannot_be_used_any_more_says_why(connect, fresh):
     assert "There is no skill 'fresh'" in told["reason"]
 
 
-async def test_what_a_tab_draws_is_known_only_from_itself(connect, jp_fetch, jp_root_dir, jp_serverapp):
+async def test_rendering_capability_is_reported_by_tab_only(connect, jp_fetch, jp_root_dir, jp_serverapp):
     write_notebook(jp_root_dir / "mine.ipynb", cell("x = 1"))
     kernel, tab, old = await connect(), await connect(), await connect()
     body = {"path": "mine.ipynb", "name": "mine.ipynb", "type": "notebook", "kernel": {"name": "python3"}}

@@ -22,7 +22,7 @@ async def named(client, name):
     return next(item for item in (await client.ask("skills.list"))["skills"] if item["name"] == name)
 
 
-async def test_skills_are_listed_with_state_reason_and_a_form(connect, skills_folder, jp_root_dir):
+async def test_skills_are_listed_with_state_reason_and_form(connect, skills_folder, jp_root_dir):
     parameters = 'path: Path = Path("a.csv")  # the table\nrows: int = 5\nkind: Literal["a", "b"] = "a"\nname: str'
     write_notebook(skills_folder / "count.ipynb", cell(parameters, "parameters"), cell("rows"))
     write_text_skill(jp_root_dir / ".onyx" / "skills" / "house-style")
@@ -47,7 +47,7 @@ async def test_skills_are_listed_with_state_reason_and_a_form(connect, skills_fo
     assert form["jsonSchema"]["additionalProperties"] is False
 
 
-async def test_a_person_trusts_what_was_shown_and_sees_what_changed_since(connect, skills_folder, onyx_home):
+async def test_user_trusts_shown_version_and_sees_later_changes(connect, skills_folder, onyx_home):
     path = write_notebook(skills_folder / "count.ipynb", cell("print(1)"))
     client = await connect()
     shown = await client.ask("skills.get", name="count")
@@ -70,7 +70,7 @@ async def test_a_person_trusts_what_was_shown_and_sees_what_changed_since(connec
     assert entry["by"].startswith("user:")
 
 
-async def test_a_skill_that_is_not_there_and_one_that_is_broken_are_refused(connect, skills_folder):
+async def test_missing_and_broken_skills_are_rejected(connect, skills_folder):
     write_notebook(skills_folder / "odd.ipynb", cell("n = = 1", "parameters"))
     client = await connect()
     with pytest.raises(MethodFailed, match="There is no skill 'ghost'"):
@@ -82,7 +82,7 @@ async def test_a_skill_that_is_not_there_and_one_that_is_broken_are_refused(conn
         await client.ask("skills.list", agentId="ghost")
 
 
-async def test_a_skill_that_hides_another_leaves_it_to_be_looked_at(connect, skills_folder, onyx_home):
+async def test_shadowed_skill_can_still_be_viewed(connect, skills_folder, onyx_home):
     write_notebook(skills_folder / "count.ipynb", cell("print('far')"))
     write_notebook(onyx_home / "workspace" / "skills" / "count.ipynb", cell("print('near')"))
     client = await connect()
@@ -112,7 +112,7 @@ async def ran(client, name, **parameters):
     return end, await client.ask("skills.result", runId=run_id)
 
 
-async def test_a_person_runs_a_notebook_with_parameters_of_their_own(connect, skills_folder, jp_root_dir, onyx_home):
+async def test_user_runs_notebook_with_own_parameters(connect, skills_folder, jp_root_dir, onyx_home):
     (jp_root_dir / "a.csv").write_text("x\n1\n2\n")
     write_notebook(
         skills_folder / "count.ipynb",
@@ -160,7 +160,7 @@ async def test_a_person_runs_a_notebook_with_parameters_of_their_own(connect, sk
     assert (entry["skill"], entry["status"], entry["run"]) == ("count", "ok", end["runId"])
 
 
-async def test_the_input_hash_tells_other_data_from_the_same(connect, skills_folder, jp_root_dir):
+async def test_input_hash_distinguishes_data(connect, skills_folder, jp_root_dir):
     source = 'from pathlib import Path\npath: Path = Path("a.csv")'
     write_notebook(skills_folder / "look.ipynb", cell(source, "parameters"), cell("1"))
     client = await connect()
@@ -174,7 +174,7 @@ async def test_the_input_hash_tells_other_data_from_the_same(connect, skills_fol
     assert hashes[0] == hashes[1] != hashes[2]
 
 
-async def test_an_error_ends_the_run_and_keeps_what_was_done(connect, skills_folder):
+async def test_error_ends_run_and_keeps_its_outputs(connect, skills_folder):
     write_notebook(
         skills_folder / "fail.ipynb",
         cell("print('before')"),
@@ -192,7 +192,7 @@ async def test_an_error_ends_the_run_and_keeps_what_was_done(connect, skills_fol
     assert [bool(made["outputs"]) for made in cells] == [True, True, False]
 
 
-async def test_input_that_nobody_can_give_is_an_error_and_raises_exception_is_not(connect, skills_folder):
+async def test_input_request_is_an_error_and_raises_exception_tag_is_not(connect, skills_folder):
     write_notebook(skills_folder / "ask.ipynb", cell("1 / 0", "raises-exception"), cell("input('Who?')"))
     client = await connect()
     await trusted(client, "ask")
@@ -202,7 +202,7 @@ async def test_input_that_nobody_can_give_is_an_error_and_raises_exception_is_no
     assert "StdinNotImplementedError" in end["error"]
 
 
-async def test_a_kernel_that_dies_is_told_so(connect, skills_folder):
+async def test_dying_kernel_is_reported(connect, skills_folder):
     write_notebook(skills_folder / "die.ipynb", cell("print('last words')"), cell("import os\nos._exit(3)"))
     client = await connect()
     await trusted(client, "die")
@@ -229,7 +229,7 @@ async def under_way(client, run_id):
     return [int(word) for word in said["data"]["line"].split()]
 
 
-async def test_stop_ends_the_kernel_and_all_that_it_started(connect, skills_folder):
+async def test_stop_ends_kernel_and_its_children(connect, skills_folder):
     write_notebook(skills_folder / "wait.ipynb", cell("print('done')"), cell(WAITS))
     client = await connect()
     await trusted(client, "wait")
@@ -247,7 +247,7 @@ async def test_stop_ends_the_kernel_and_all_that_it_started(connect, skills_fold
     assert not (await client.ask("skills.stop", runId=run_id))["ok"]
 
 
-async def test_a_run_that_takes_too_long_is_stopped(connect, skills_folder, onyx_home):
+async def test_run_over_time_limit_is_stopped(connect, skills_folder, onyx_home):
     config = json.loads((onyx_home / "onyx.json").read_text())
     (onyx_home / "onyx.json").write_text(json.dumps({**config, "skills": {"timeoutMs": 1500}}))
     write_notebook(skills_folder / "wait.ipynb", cell(WAITS))
@@ -261,7 +261,7 @@ async def test_a_run_that_takes_too_long_is_stopped(connect, skills_folder, onyx
     assert not [command for command in commands if "skill_process" in command or "sleep 600" in command]
 
 
-async def test_a_secret_that_was_given_is_taken_out_of_the_run_and_never_run_as_its_mark(connect, skills_folder):
+async def test_secret_parameter_is_redacted_and_its_mark_never_run(connect, skills_folder):
     address = "postgres://ada:c4nnot9Gu3ss@db.example/prod"
     write_notebook(skills_folder / "load.ipynb", cell("url: str = ''", "parameters"), cell("print(len(url))", "result"))
     client = await connect()
@@ -277,7 +277,7 @@ async def test_a_secret_that_was_given_is_taken_out_of_the_run_and_never_run_as_
         await client.ask("skills.run", name="load", parameters={"url": kept})
 
 
-async def test_more_output_than_can_be_kept_is_left_out_and_said(connect, skills_folder):
+async def test_excess_output_is_left_out_with_notice(connect, skills_folder):
     flood = "for _ in range(60): print('x' * 200_000)\nprint('the end')"
     page = "from IPython.display import HTML\nHTML('y' * 9_000_000)"
     write_notebook(skills_folder / "flood.ipynb", cell(flood), cell(page))
@@ -300,7 +300,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("given", "message"), REFUSED.values(), ids=REFUSED.keys())
-async def test_parameters_that_do_not_fit_are_refused_by_name(connect, skills_folder, onyx_home, given, message):
+async def test_invalid_parameters_are_rejected_by_name(connect, skills_folder, onyx_home, given, message):
     source = 'rows: int\nkind: Literal["a", "b"] = "a"'
     write_notebook(skills_folder / "count.ipynb", cell(source, "parameters"), cell("1"))
     client = await connect()
@@ -312,7 +312,7 @@ async def test_parameters_that_do_not_fit_are_refused_by_name(connect, skills_fo
     assert [*(onyx_home / "runs").glob("*")] == []
 
 
-async def test_what_is_not_ready_is_not_run(connect, skills_folder, onyx_home, jp_root_dir):
+async def test_unready_skill_is_not_run(connect, skills_folder, onyx_home, jp_root_dir):
     write_notebook(skills_folder / "new.ipynb", cell("1"))
     write_notebook(skills_folder / "needy.ipynb", cell("1"), requires={"bins": ["no-such-program"]})
     write_text_skill(skills_folder / "words")
@@ -339,7 +339,7 @@ async def test_what_is_not_ready_is_not_run(connect, skills_folder, onyx_home, j
     assert refused.value.data["code"] == "not_found"
 
 
-async def test_it_runs_in_the_folder_of_the_notebook_in_front(connect, skills_folder, jp_root_dir):
+async def test_runs_in_folder_of_current_notebook(connect, skills_folder, jp_root_dir):
     (jp_root_dir / "sub").mkdir()
     write_notebook(skills_folder / "where.ipynb", cell("import os\nos.path.basename(os.getcwd())"))
     client = await connect()
@@ -349,7 +349,7 @@ async def test_it_runs_in_the_folder_of_the_notebook_in_front(connect, skills_fo
     assert (await client.ask("skills.result", runId=run_id))["text"] == "'sub'"
 
 
-async def test_a_notebook_gets_the_keys_that_it_names_and_no_others(connect, skills_folder, monkeypatch):
+async def test_notebook_gets_only_keys_it_names(connect, skills_folder, monkeypatch):
     monkeypatch.setenv("WEATHER_API_KEY", "sunny")
     monkeypatch.setenv("OTHER_API_KEY", "cloudy")
     source = "import os\n[len(os.environ.get(name, '')) for name in ('WEATHER_API_KEY', 'OTHER_API_KEY')]"
@@ -359,7 +359,7 @@ async def test_a_notebook_gets_the_keys_that_it_names_and_no_others(connect, ski
     assert (await ran(client, "keys"))[1]["text"] == "[5, 0]"
 
 
-async def test_secrets_are_taken_out_of_what_is_sent(connect, skills_folder):
+async def test_sent_data_is_redacted(connect, skills_folder):
     write_notebook(skills_folder / "leak.ipynb", cell(f"print('key {KEY}', flush=True)"))
     client = await connect()
     await trusted(client, "leak")
@@ -369,7 +369,7 @@ async def test_secrets_are_taken_out_of_what_is_sent(connect, skills_folder):
     assert not any(KEY in raw for raw in sent)
 
 
-async def test_a_notebook_becomes_a_skill_that_runs_with_other_values(connect, jp_root_dir, onyx_home):
+async def test_notebook_becomes_skill_that_runs_with_other_values(connect, jp_root_dir, onyx_home):
     content = notebook(
         [
             cell("# Doubling\n\nDoubles a number.", kind="markdown"),
@@ -409,7 +409,7 @@ async def test_a_notebook_becomes_a_skill_that_runs_with_other_values(connect, j
     assert json.loads((jp_root_dir / "Double it.ipynb").read_text()) == content
 
 
-async def test_what_cannot_become_a_skill_says_why(connect, jp_root_dir):
+async def test_notebook_that_cannot_become_skill_says_why(connect, jp_root_dir):
     (jp_root_dir / "plain.ipynb").write_text(json.dumps(notebook([cell("compute()")])))
     client = await connect()
     assert "plain value" in (await client.ask("skills.propose", path="plain.ipynb"))["problem"]
@@ -425,7 +425,7 @@ async def test_what_cannot_become_a_skill_says_why(connect, jp_root_dir):
     assert refused.value.data["field"] == "place"
 
 
-async def test_a_notebook_that_is_open_is_asked_of_its_tab_while_the_request_waits(connect, jp_root_dir):
+async def test_open_notebook_is_requested_from_its_tab(connect, jp_root_dir):
     (jp_root_dir / "open.ipynb").write_text(json.dumps(notebook([cell("n = 1")])))
     client = await connect()
     await client.ask("client.update", notebooks=[{"path": "open.ipynb", "active": True}])

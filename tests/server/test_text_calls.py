@@ -6,7 +6,7 @@ CALL = json.dumps({"name": "list", "arguments": {"path": ""}})
 FENCED = f"```json\n{CALL}\n```"
 
 
-async def test_a_call_that_is_written_as_text_runs_and_is_no_answer(connect, replies):
+async def test_call_written_as_text_runs_and_is_no_answer(connect, replies):
     replies.next = [f"<tool_call>\n{CALL}\n</tool_call>", "There is nothing."]
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -19,7 +19,7 @@ async def test_a_call_that_is_written_as_text_runs_and_is_no_answer(connect, rep
     assert [message["role"] for message in sent][-2:] == ["assistant", "tool"]
 
 
-async def test_a_call_that_an_answer_shows_is_an_answer(connect, replies):
+async def test_call_quoted_in_answer_is_an_answer(connect, replies):
     shown = f"Send this:\n\n{FENCED}"
     replies.next = [shown]
     client = await connect()

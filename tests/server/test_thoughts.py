@@ -28,7 +28,7 @@ async def replies_of(client, key):
 @pytest.mark.parametrize(
     "form", ["reasoning_content", "reasoning", "<think>", "</think>"], ids=["content", "short", "tags", "half a tag"]
 )
-async def test_thoughts_in_every_form_and_cut_reach_the_screen_and_no_request(connect, replies, form, chunk_chars):
+async def test_thoughts_in_any_form_and_chunking_are_shown_and_never_resent(connect, replies, form, chunk_chars):
     if form.startswith("<"):
         head = form if form == "<think>" else ""
         reply = [Say(f"{head}\n{THOUGHT}\n</think>\n\n{ANSWER}", chunk_chars)]
@@ -53,7 +53,7 @@ async def test_thoughts_in_every_form_and_cut_reach_the_screen_and_no_request(co
     assert (await client.ask("sessions.list", query="I add two"))["total"] == 0
 
 
-async def test_a_template_that_opens_the_tag_is_known_from_its_first_answer_on(connect, replies):
+async def test_template_that_opens_the_tag_is_detected_from_first_answer(connect, replies):
     replies.each = lambda request: [Say(f"{THOUGHT}\n</think>\n\n{ANSWER}", chunk_chars=4)]
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -68,7 +68,7 @@ async def test_a_template_that_opens_the_tag_is_known_from_its_first_answer_on(c
     assert [reply["content"] for reply in await replies_of(client, key)] == [ANSWER, ANSWER]
 
 
-async def test_a_thought_before_a_call_is_kept_with_it_and_the_result_goes_back_without_it(connect, replies):
+async def test_thought_before_call_is_stored_with_it_and_not_resent(connect, replies):
     replies.next = [[Think(THOUGHT), Call("memory_get", {"path": "MEMORY.md"})], [Think("Good."), ANSWER]]
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -81,7 +81,7 @@ async def test_a_thought_before_a_call_is_kept_with_it_and_the_result_goes_back_
     assert "reasoning" not in json.dumps(replies.requests[-1].body["messages"])
 
 
-async def test_a_stop_in_the_middle_of_a_thought_ends_it_with_the_provider_and_the_session_goes_on(connect, replies):
+async def test_stop_during_thought_ends_request_and_session_continues(connect, replies):
     replies.next = [[Think(THOUGHT), Hang()], ANSWER]
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]
@@ -96,7 +96,7 @@ async def test_a_stop_in_the_middle_of_a_thought_ends_it_with_the_provider_and_t
     assert THOUGHT not in json.dumps(replies.requests[-1].body)
 
 
-async def test_only_thoughts_are_an_empty_answer_and_broken_off_ones_are_asked_again(connect, replies, onyx_home):
+async def test_thoughts_only_is_an_empty_answer_and_truncated_ones_are_retried(connect, replies, onyx_home):
     config = json.loads((onyx_home / "onyx.json").read_text())
     (onyx_home / "onyx.json").write_text(json.dumps({**config, "runtime": {"retry": {"maxWaitMs": 0}}}))
     client = await connect()

@@ -30,7 +30,7 @@ async def refused(request) -> tuple[int, str]:
     return error.value.code, json.loads(error.value.response.body)["message"]
 
 
-async def test_an_upload_is_read_found_removed_and_brought_back(connect, upload, onyx_home):
+async def test_upload_is_read_found_removed_and_restored(connect, upload, onyx_home):
     client = await connect()
     added = await upload("../manual.pdf", MANUAL)
     assert (added["kind"], added["path"], added["state"]) == ("upload", "manual.pdf", "waiting")
@@ -53,7 +53,7 @@ async def test_an_upload_is_read_found_removed_and_brought_back(connect, upload,
         await client.ask("knowledge.restore", itemId="another")
 
 
-async def test_what_is_too_large_or_of_no_known_kind_is_refused_with_what_to_do(upload, connect, onyx_home):
+async def test_too_large_or_unknown_upload_is_rejected_with_hint(upload, connect, onyx_home):
     def process_in_chunks():  # without a length that could be looked at first
         for _ in range(51):
             yield bytes(1_000_000)
@@ -76,7 +76,7 @@ async def test_what_is_too_large_or_of_no_known_kind_is_refused_with_what_to_do(
     assert not (onyx_home / "knowledge").exists()
 
 
-async def test_nobody_else_can_upload(jp_fetch, upload, jp_serverapp, onyx_home):
+async def test_unauthorized_client_cannot_upload(jp_fetch, upload, jp_serverapp, onyx_home):
     nobody = {"Authorization": ""}
     assert (await refused(upload("manual.pdf", MANUAL, headers=nobody)))[0] == 403
     wrong = {"Authorization": "token wrong-0123456789"}

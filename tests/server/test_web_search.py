@@ -81,16 +81,16 @@ def check(request: dict, finished: dict, replies, place) -> None:
     assert len(place.asked) == 1, "asked once, after the yes"
 
 
-async def test_a_search_is_shown_then_run_and_its_results_reach_the_model_fenced(stand_in, connect, replies):
+async def test_search_is_shown_run_and_results_reach_model_fenced(stand_in, connect, replies):
     check(*await search(connect, replies), replies, stand_in)
 
 
 @pytest.mark.searx
-async def test_a_real_searx_is_searched_in_the_same_way(searx, connect, replies):
+async def test_real_searx_is_searched_the_same_way(searx, connect, replies):
     check(*await search(connect, replies), replies, searx)
 
 
-async def test_a_page_of_this_machine_is_refused_before_anybody_is_asked(stand_in, connect, replies):
+async def test_local_address_is_rejected_before_approval(stand_in, connect, replies):
     replies.next = [[Call("web_fetch", {"url": f"{stand_in.url}/search?q=secret"})], "Then not."]
     client = await connect()
     key = (await client.ask("sessions.create"))["sessionKey"]

@@ -10,7 +10,7 @@ from onyx_jupyter.app.features import EVENTS, OPERATIONS
 from onyx_jupyter.server import wire_types
 
 
-def test_every_method_and_event_has_its_types() -> None:
+def test_every_method_and_event_has_types() -> None:
     text = wire_types.typescript()
     for one in OPERATIONS:
         assert f'"{one.name}": {{ params: {one.params.__name__}; result: {one.result.__name__} }};' in text
@@ -25,9 +25,7 @@ def test_optional_fields_are_optional_and_no_type_is_any() -> None:
     assert ": any" not in text
 
 
-def test_check_fails_for_a_file_that_is_not_current_and_does_not_touch_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_check_fails_for_outdated_file_without_touching_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "wire.ts"
     monkeypatch.setattr(wire_types, "TARGET", target)
     assert wire_types.main([]) == 0
@@ -37,6 +35,6 @@ def test_check_fails_for_a_file_that_is_not_current_and_does_not_touch_it(
     assert target.read_text(encoding="utf-8") == "old"
 
 
-def test_a_schema_that_cannot_be_expressed_is_an_error() -> None:
+def test_inexpressible_schema_is_an_error() -> None:
     with pytest.raises(TypeError, match="Teach"):
         wire_types._type({"type": "tuple"})

@@ -39,7 +39,7 @@ def steps(writer: Writer, names: str, run: str = "r1") -> list[str]:
     return ids
 
 
-def test_the_summary_stands_for_what_came_before_and_the_rest_is_as_it_was():
+def test_summary_replaces_earlier_entries_and_rest_is_unchanged():
     writer = Writer()
     writer.add("user", "Never touch raw data.")
     _, second = steps(writer, "ab")
@@ -52,7 +52,7 @@ def test_the_summary_stands_for_what_came_before_and_the_rest_is_as_it_was():
     assert len(writer.entries) == 7, "the transcript keeps everything"
 
 
-def test_a_carried_message_stays_though_what_followed_it_is_summed_up_and_the_gap_stays_closed():
+def test_carried_message_stays_and_gap_is_not_refilled():
     writer = Writer()
     asked = writer.add("user", "the task")
     *_, fourth = steps(writer, "abcd")
@@ -61,7 +61,7 @@ def test_a_carried_message_stays_though_what_followed_it_is_summed_up_and_the_ga
     assert [block.carried for block in blocks(writer.entries, "r1")] == [False, True, False]
 
 
-def test_the_newest_compaction_counts_and_a_later_run_goes_on_from_it():
+def test_newest_compaction_applies_and_later_run_continues_from_it():
     writer = Writer()
     writer.add("user", "one")
     first, second = steps(writer, "ab")
@@ -74,7 +74,7 @@ def test_the_newest_compaction_counts_and_a_later_run_goes_on_from_it():
     assert rest == ["b", "b result", "two"]
 
 
-def test_only_what_stood_there_is_shortened_so_the_words_before_do_not_change_later():
+def test_only_entries_before_compaction_are_shortened():
     writer = Writer()
     asked = writer.add("user", "x" * 5000)
     writer.add("user", "y" * 5000, "r2")
@@ -88,7 +88,7 @@ def test_only_what_stood_there_is_shortened_so_the_words_before_do_not_change_la
     assert writer.seen("r2")[-1] == "y" * 5000
 
 
-def test_long_arguments_stay_an_object_and_pictures_go_where_little_text_stays():
+def test_long_arguments_stay_an_object_and_images_are_dropped_with_short_limit():
     call = ToolCall("c", "write", {"text": "word " * 1000})
     reply = Message("assistant", "", (call,))
     result = Message("tool", "done", (), "c", attachments=(Attachment("image", "image/png", "AAAA"),))
@@ -102,21 +102,21 @@ def test_long_arguments_stay_an_object_and_pictures_go_where_little_text_stays()
     assert long == block
 
 
-def test_a_compaction_whose_first_kept_entry_is_lost_leaves_the_conversation_whole():
+def test_compaction_with_lost_first_kept_entry_keeps_whole_conversation():
     writer = Writer()
     writer.add("user", "one")
     writer.compaction(Compaction("Summary.", (), "lost"))
     assert writer.seen() == ["one"]
 
 
-def test_a_compaction_that_another_version_wrote_in_another_way_is_passed_over():
+def test_compaction_in_unknown_format_is_ignored():
     writer = Writer()
     writer.add("user", "one")
     writer.add("system", "Summary.", meta={"kind": "compaction", "firstKept": 7})
     assert writer.seen() == ["one"]
 
 
-def test_what_the_provider_counted_is_the_newest_of_that_model():
+def test_latest_provider_count_of_same_model_is_used():
     writer = Writer()
     for model, estimate, counted in (("a", 10, 20), ("b", 11, 21), ("a", 12, 22), ("a", 13, 0)):
         writer.add("assistant", "x", usage=Usage(counted, 1), meta={"model": model, "estimate": estimate})
@@ -125,7 +125,7 @@ def test_what_the_provider_counted_is_the_newest_of_that_model():
     assert measured(writer.entries, "c") is None
 
 
-def test_a_failure_is_forgotten_once_a_compaction_succeeds():
+def test_failure_is_forgotten_after_successful_compaction():
     writer = Writer()
     first = writer.add("user", "one")
     writer.add("system", "", meta={"kind": "compaction_failed", "model": "a", "tokensBefore": 500})

@@ -8,9 +8,8 @@ import pytest
 from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.sessions.entry import Entry, from_json, to_json
-from onyx_jupyter.sessions.older_activities import ACTIVITIES
-from onyx_jupyter.sessions.older_results import display_entries, with_current_form
-from onyx_jupyter.sessions.transcript_check import read_session
+from onyx_jupyter.sessions.older_results import ACTIVITIES, display_entries, with_current_form
+from onyx_jupyter.sessions.transcript_repair import read_session
 
 STORED = Path(__file__).parents[1] / "golden" / "home" / "sessions" / "main" / "01M88C3AZA72QC6Q12R9MX8EWW.jsonl"
 INSERTED = "Inserted code cell c1 (hash 0123) into a.ipynb.\n"
@@ -32,7 +31,7 @@ def told(*cells):
     return [{"number": number, "id": cell_id} for number, cell_id in cells]
 
 
-def test_the_stored_session_of_an_earlier_version_has_links_and_words_and_stays_as_it_is_on_disk():
+def test_stored_session_of_earlier_version_gets_labels_and_is_unchanged_on_disk():
     before = STORED.read_bytes()
     entries = read_session(STORED).entries
     results = {entry.meta["tool"]: entry.meta for entry in display_entries(entries, entries) if entry.role == "tool"}
@@ -62,7 +61,7 @@ def test_the_stored_session_of_an_earlier_version_has_links_and_words_and_stays_
     assert [to_json(from_json(line)) for line in lines] == lines
 
 
-def test_a_call_that_waits_in_the_stored_session_says_what_it_does():
+def test_pending_call_in_stored_session_has_label():
     entries = read_session(STORED).entries
     read_now = list(display_entries(entries, entries))
     (waiting,) = [entry.meta["activities"] for entry in read_now if "activities" in entry.meta]
@@ -112,7 +111,7 @@ def test_a_call_that_waits_in_the_stored_session_says_what_it_does():
         ("notebook_create", "Created a.ipynb, without cells yet.", "cells", 0, []),
     ],
 )
-def test_the_cells_that_a_result_names_are_known_by_number_and_id(tool, output, key, total, cells):
+def test_cells_in_result_are_known_by_number_and_id(tool, output, key, total, cells):
     data = read(tool, output, path="a.ipynb")["data"]
     assert data == {
         "notebook": "a.ipynb",
@@ -121,7 +120,7 @@ def test_the_cells_that_a_result_names_are_known_by_number_and_id(tool, output, 
     }
 
 
-def test_a_notebook_has_the_path_that_its_result_says_else_the_one_that_was_called():
+def test_notebook_path_comes_from_result_else_from_call():
     head = "new.ipynb: 3 cells, kernel python3 (idle), not open"
     assert read("notebook_read", head, path="/srv/old.ipynb")["data"]["notebook"] == "new.ipynb"
     assert read("kernel_variables", "df", path="./b.ipynb")["data"]["notebook"] == "b.ipynb"
@@ -130,7 +129,7 @@ def test_a_notebook_has_the_path_that_its_result_says_else_the_one_that_was_call
     assert "data" not in read("read", "{}", path="b.ipynb")
 
 
-def test_what_was_inserted_is_known_with_its_place():
+def test_inserted_cell_is_known_with_position():
     def place(**arguments):
         return read("notebook_insert_cell", INSERTED, path="a.ipynb", **arguments)["data"]["inserted"]
 
@@ -141,7 +140,7 @@ def test_what_was_inserted_is_known_with_its_place():
         assert read(tool, "Done.", path="a.ipynb")["data"] == {"notebook": "a.ipynb", "moved": True}
 
 
-def test_a_cell_is_the_one_that_the_result_names_also_where_the_call_named_it_by_number():
+def test_cell_id_in_result_wins_over_number_in_call():
     ran = read("notebook_run_cell", "Ran cell c-9 [1].\n2", path="a.ipynb", cellId="3")
     assert links(ran)[0] == {"kind": "cell", "path": "a.ipynb", "cellId": "c-9"}
     assert ran["data"]["ran"] == [{"id": "c-9", "status": "ok"}]
@@ -174,12 +173,12 @@ def test_a_cell_is_the_one_that_the_result_names_also_where_the_call_named_it_by
         ),
     ],
 )
-def test_why_a_call_failed_is_a_kind_and_a_line(output, kind, reason):
+def test_failure_has_kind_and_one_line_reason(output, kind, reason):
     failure = read("notebook_insert_cell", output, "failed", path="a.ipynb", run=True)["failure"]
     assert failure == {"kind": kind, "reason": reason}
 
 
-def test_a_file_is_opened_only_where_the_call_came_to_it():
+def test_file_link_exists_only_if_call_reached_the_file():
     assert links(read("read", "1\tx", path="src/a.py")) == [{"kind": "file", "path": "src/a.py"}]
     assert links(read("read", "read failed (tool_error): no", "failed", path="src/a.py")) == []
     assert links(read("read", "1\tx", path="/etc/hosts")) == []
@@ -189,7 +188,7 @@ def test_a_file_is_opened_only_where_the_call_came_to_it():
     ]
 
 
-def test_a_call_that_was_taken_as_another_has_the_words_of_that_one():
+def test_repaired_call_has_label_of_its_repair():
     entry = Entry(
         "e",
         None,
@@ -207,7 +206,7 @@ def test_a_call_that_was_taken_as_another_has_the_words_of_that_one():
     assert meta["data"]["inserted"] == {"id": "c1", "at": "after", "after": "c0"}
 
 
-def test_a_result_of_today_and_one_of_a_tool_that_nobody_knows_stay_as_they_are():
+def test_current_and_unknown_results_are_unchanged():
     label = {"action": "run_command", "object": "ls"}
     entry = Entry("e", None, "", "tool", "Ran cell c1.", meta={"status": "ok", "label": label}, tool_call_id="c")
     assert with_current_form(entry, ToolCall("c", "notebook_run_cell", {"path": "a.ipynb"})) is entry
@@ -215,11 +214,11 @@ def test_a_result_of_today_and_one_of_a_tool_that_nobody_knows_stay_as_they_are(
     assert with_current_form(plain, ToolCall("c", "acme_run", {"path": "a.ipynb"})) is plain
 
 
-def test_what_a_person_has_written_in_place_of_a_label_is_none():
+def test_forged_label_is_ignored():
     entry = Entry("e", None, "", "tool", "x", meta={"status": "ok", "label": "none", "takenAs": 7}, tool_call_id="c")
     assert with_current_form(entry, ToolCall("c", "exec", {"command": ["x"]})).meta["label"]["action"] == "run_command"
 
 
-def test_the_tools_of_today_that_earlier_versions_had_say_that_they_do_the_same():
+def test_tools_from_earlier_versions_have_equivalent_labels():
     now = {tool.name: tool.activity for tool in all_tools()}
     assert {name: ACTIVITIES.get(name) for name in now} == now

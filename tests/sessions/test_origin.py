@@ -19,7 +19,7 @@ SENDER = {"sessionKey": "s-2", "agentId": "main", "runId": "r-2"}
         RunOrigin("job", interactive=False),
     ],
 )
-def test_what_is_written_is_read_back(origin):
+def test_origin_round_trips(origin):
     assert RunOrigin.read({"runId": "r-1", **origin.as_meta()}) == origin
 
 
@@ -34,11 +34,11 @@ def test_what_is_written_is_read_back(origin):
         ({"origin": ["sidebar"], "typed": True}, RunOrigin(typed=True)),
     ],
 )
-def test_what_an_earlier_version_or_a_person_wrote_is_read_as_it_was_meant(meta, origin):
+def test_older_or_hand_written_origin_is_interpreted(meta, origin):
     assert RunOrigin.read(meta) == origin
 
 
-def test_only_what_a_person_typed_in_the_sidebar_is_a_person_s():
+def test_only_text_typed_in_sidebar_is_a_persons():
     assert RunOrigin(typed=True).is_person
     others = [
         RunOrigin(),

@@ -7,7 +7,7 @@ from tests.storage.full_disk import file_size_limit
 from tests.waiting import until
 
 
-async def test_words_reach_the_disk_also_when_no_more_come(tmp_path):
+async def test_text_reaches_disk_even_if_no_more_arrives(tmp_path):
     path = tmp_path / "s.partial"
     partial = PartialFile(path, write_every_s=0)
     await partial.begin("r1")
@@ -18,7 +18,7 @@ async def test_words_reach_the_disk_also_when_no_more_come(tmp_path):
     await partial.discard()
 
 
-async def test_words_are_gathered_and_written_together(tmp_path):
+async def test_text_is_batched_before_writing(tmp_path):
     path = tmp_path / "s.partial"
     partial = PartialFile(path, write_every_s=3600)
     await partial.begin("r1")
@@ -32,7 +32,7 @@ async def test_words_are_gathered_and_written_together(tmp_path):
     assert not path.exists()
 
 
-async def test_nothing_is_written_once_the_words_are_discarded(tmp_path):
+async def test_nothing_is_written_after_discard(tmp_path):
     path = tmp_path / "s.partial"
     partial = PartialFile(path, write_every_s=0)
     await partial.begin("r1")
@@ -44,14 +44,14 @@ async def test_nothing_is_written_once_the_words_are_discarded(tmp_path):
     assert not path.exists()
 
 
-async def test_a_line_cut_by_a_kill_loses_itself_alone(tmp_path):
+async def test_line_truncated_by_kill_loses_only_itself(tmp_path):
     path = tmp_path / "s.partial"
     path.write_bytes(b'{"runId":"r1","text":"kept "}\n[1]\n{"runId":"r2","text":"other"}\n{"runId":"r1","te')
     assert recovered_texts(path) == {"r1": "kept ", "r2": "other"}
     assert recovered_texts(tmp_path / "none.partial") == {}
 
 
-async def test_a_full_disk_does_not_disturb_the_answer(tmp_path):
+async def test_full_disk_does_not_affect_answer(tmp_path):
     path = tmp_path / "s.partial"
     partial = PartialFile(path, write_every_s=3600)
     await partial.begin("r1")

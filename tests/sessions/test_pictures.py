@@ -22,12 +22,12 @@ def shown(blocks):
     return [picture for made in blocks for message in made.messages for picture in message.attachments]
 
 
-def test_a_few_pictures_stay_as_they_are():
+def test_few_images_are_kept():
     blocks = [block(png("a"), png("b")), block(png("c"))]
     assert with_newest_pictures(blocks) == blocks
 
 
-def test_of_many_the_newest_stay_and_a_line_stands_for_each_older_one():
+def test_newest_images_are_kept_and_older_ones_replaced_by_a_line():
     pictures = [png(f"{number:02}") for number in range(MAX_PICTURES + 1)]
     made = with_newest_pictures([block(*pictures[:3]), block(*pictures[3:6]), block(*pictures[6:])])
     assert shown(made) == pictures[4:]
@@ -39,7 +39,7 @@ def test_of_many_the_newest_stay_and_a_line_stands_for_each_older_one():
     ]
 
 
-def test_what_was_sent_changes_only_with_every_fourth_picture():
+def test_sent_images_change_only_with_every_fourth():
     sent = []
     for count in range(1, 30):
         made = shown(with_newest_pictures([block(png(f"{number:02}")) for number in range(count)]))
@@ -61,7 +61,7 @@ def test_what_was_sent_changes_only_with_every_fourth_picture():
         Attachment("image", "image/png", base64.b64encode(SIGNATURE + b"a" * MAX_PICTURE_CHARS).decode()),
     ],
 )
-def test_what_a_provider_would_refuse_is_not_sent(junk):
+def test_image_provider_would_reject_is_not_sent(junk):
     (made,) = with_newest_pictures([block(junk, png("a"))])
     assert shown([made]) == [png("a")]
     assert made.messages[1].content == "done\n[An attachment is left out here.]"

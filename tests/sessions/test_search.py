@@ -51,7 +51,7 @@ def sync_of(index: KeptIndex, store: SessionStore, folder: Path) -> SessionSync:
     return SessionSync(index, store, folder / "index/session_files.json", lambda text: text.replace("hush", "[…]"))
 
 
-async def test_turns_are_found_with_what_they_need_and_lead_back_to_their_entries(store: SessionStore) -> None:
+async def test_turns_are_found_with_context_and_link_to_entries(store: SessionStore) -> None:
     transcript = await store.create("main", "Birds", None)
     await transcript.append_user("r1", "Where do puffins nest?", {})
     call = ToolCall("c1", "read", {"path": "birds.txt"})
@@ -72,7 +72,7 @@ async def test_turns_are_found_with_what_they_need_and_lead_back_to_their_entrie
     assert "a note" not in str(source)
 
 
-async def test_a_long_session_grows_in_its_last_part_alone(store: SessionStore, tmp_path: Path) -> None:
+async def test_long_session_is_updated_only_in_last_part(store: SessionStore, tmp_path: Path) -> None:
     transcript = await store.create("main", "Long", None)
     key, index = transcript.session_key, KeptIndex()
     await talk(transcript, 50)
@@ -90,7 +90,7 @@ async def test_a_long_session_grows_in_its_last_part_alone(store: SessionStore, 
     assert await sync.run() == 0
 
 
-async def test_after_a_restart_nothing_is_read_that_has_not_grown(
+async def test_only_grown_sessions_are_read_after_restart(
     store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = KeptIndex()
@@ -111,7 +111,7 @@ async def test_after_a_restart_nothing_is_read_that_has_not_grown(
     assert len(index.sources) == 2
 
 
-async def test_what_is_deleted_goes_and_what_cannot_be_read_stays(store: SessionStore, tmp_path: Path) -> None:
+async def test_deleted_session_is_removed_and_unreadable_one_stays(store: SessionStore, tmp_path: Path) -> None:
     index = KeptIndex()
     one, other = await store.create("main", "One", None), await store.create("main", "Other", None)
     for transcript in (one, other):
@@ -127,7 +127,7 @@ async def test_what_is_deleted_goes_and_what_cannot_be_read_stays(store: Session
     assert [path for _, path in index.sources] == [f"{other.session_key}/0"]
 
 
-async def test_two_looks_at_once_do_not_disturb_each_other(store: SessionStore, tmp_path: Path) -> None:
+async def test_concurrent_syncs_do_not_interfere(store: SessionStore, tmp_path: Path) -> None:
     index = KeptIndex()
     await talk(await store.create("main", "One", None), 2)
     sync = sync_of(index, store, tmp_path)

@@ -12,7 +12,7 @@ from tests.sessions.places import file_of, store_on
 from tests.storage.full_disk import file_size_limit
 
 
-async def test_a_new_session_is_on_disk_and_only_its_owner_can_read_it(tmp_path):
+async def test_new_session_is_stored_privately(tmp_path):
     folder = tmp_path / "sessions"
     transcript = await store_on(folder).create("main", "A title", "openai/x")
     path = file_of(folder, transcript.session_key)
@@ -47,7 +47,7 @@ async def test_a_new_session_is_on_disk_and_only_its_owner_can_read_it(tmp_path)
         "ＫＥＹ",
     ],
 )
-async def test_a_key_with_path_tricks_finds_nothing(tmp_path, key):
+async def test_key_with_path_traversal_finds_nothing(tmp_path, key):
     folder = tmp_path / "sessions"
     store = store_on(folder)
     real = (await store.create("main", None, None)).session_key
@@ -57,14 +57,14 @@ async def test_a_key_with_path_tricks_finds_nothing(tmp_path, key):
     assert "secret" not in str(caught.value).replace("../secret", "")
 
 
-async def test_the_same_session_is_one_object_however_often_it_is_asked_for(tmp_path):
+async def test_same_session_is_always_the_same_object(tmp_path):
     store = store_on(tmp_path)
     key = (await store.create("main", None, None)).session_key
     other = store_on(tmp_path)
     assert await other.get(key) is await other.get(key)
 
 
-async def test_sessions_are_listed_with_the_last_used_first(tmp_path):
+async def test_sessions_are_listed_most_recent_first(tmp_path):
     clock = FakeClock()
     store = store_on(tmp_path, clock)
     sessions = []
@@ -77,7 +77,7 @@ async def test_sessions_are_listed_with_the_last_used_first(tmp_path):
     assert [item.session_key for item in await store.list()] == [keys[0], keys[2], keys[1]]
 
 
-async def test_listing_reads_a_file_again_only_when_it_has_changed(tmp_path, monkeypatch):
+async def test_listing_rereads_only_changed_files(tmp_path, monkeypatch):
     store = store_on(tmp_path)
     first = await store.create("main", None, None)
     await store.create("main", None, None)
@@ -94,7 +94,7 @@ async def test_listing_reads_a_file_again_only_when_it_has_changed(tmp_path, mon
     assert listed[first.session_key].message_count == 1
 
 
-async def test_a_session_that_cannot_be_read_leaves_the_others_in_the_list(tmp_path, caplog):
+async def test_unreadable_session_does_not_hide_others(tmp_path, caplog):
     store = store_on(tmp_path)
     good = (await store.create("main", None, None)).session_key
     (tmp_path / "main" / "folder.jsonl").mkdir()
@@ -104,11 +104,11 @@ async def test_a_session_that_cannot_be_read_leaves_the_others_in_the_list(tmp_p
     assert "folder.jsonl" in caplog.text
 
 
-async def test_no_sessions_folder_means_no_sessions(tmp_path):
+async def test_missing_sessions_folder_means_no_sessions(tmp_path):
     assert list(await store_on(tmp_path / "nothing").list()) == []
 
 
-async def test_a_session_whose_file_was_deleted_is_not_found_and_not_made_anew(tmp_path):
+async def test_session_with_deleted_file_is_not_found_and_not_recreated(tmp_path):
     store = store_on(tmp_path)
     transcript = await store.create("main", None, None)
     path = file_of(tmp_path, transcript.session_key)
@@ -120,7 +120,7 @@ async def test_a_session_whose_file_was_deleted_is_not_found_and_not_made_anew(t
     assert not path.exists()
 
 
-async def test_a_full_disk_makes_no_session(tmp_path):
+async def test_full_disk_creates_no_session(tmp_path):
     store = store_on(tmp_path)
     with file_size_limit(10), pytest.raises(StorageError):
         await store.create("main", None, None)
@@ -128,7 +128,7 @@ async def test_a_full_disk_makes_no_session(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-async def test_a_folder_without_permission_is_a_storage_error(tmp_path):
+async def test_folder_without_permission_is_a_storage_error(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(StorageError, match="Permission denied"):
         await store_on(tmp_path / "sessions").create("main", None, None)

@@ -17,7 +17,7 @@ from tests.storage.full_disk import file_size_limit
 CALL = ToolCall("c1", "exec", {"command": "ls"})
 
 
-async def test_what_is_appended_is_one_line_each_in_the_published_format(tmp_path):
+async def test_entries_are_one_line_each_in_published_format(tmp_path):
     transcript = await store_on(tmp_path).create("main", None, None)
     await transcript.append_user("r1", "Hello 😀\nthere", {"mode": "ask"})
     await transcript.append_assistant("r1", "Hi", [CALL], Usage(3, 2, 1, 0.5), {"model": "a/b"})
@@ -57,7 +57,7 @@ async def test_unknown_fields_survive_reading_and_appending(tmp_path):
     assert to_json(again) == added
 
 
-async def test_a_transcript_cut_in_the_middle_of_a_line_is_read_on_and_appended_to(tmp_path):
+async def test_transcript_truncated_mid_line_is_read_and_appended_to(tmp_path):
     transcript = await store_on(tmp_path).create("main", None, None)
     await transcript.append_user("r1", "First", {})
     await transcript.append_user("r2", "Second", {})
@@ -89,7 +89,7 @@ async def test_a_transcript_cut_in_the_middle_of_a_line_is_read_on_and_appended_
         '{"id":"a","role":"tool","content":"x","tool_call_id":{}}',
     ],
 )
-async def test_a_line_that_is_no_entry_is_left_out_and_stays_on_disk(tmp_path, line):
+async def test_invalid_line_is_skipped_and_stays_on_disk(tmp_path, line):
     transcript = await store_on(tmp_path).create("main", None, None)
     path = file_of(tmp_path, transcript.session_key)
     with path.open("a") as file:
@@ -101,7 +101,7 @@ async def test_a_line_that_is_no_entry_is_left_out_and_stays_on_disk(tmp_path, l
     assert len(list(await store_on(tmp_path).list())) == 1
 
 
-async def test_a_full_disk_leaves_file_and_memory_as_before(tmp_path):
+async def test_full_disk_leaves_file_and_memory_unchanged(tmp_path):
     transcript = await store_on(tmp_path).create("main", None, None)
     path = file_of(tmp_path, transcript.session_key)
     before = path.read_bytes()
@@ -113,7 +113,7 @@ async def test_a_full_disk_leaves_file_and_memory_as_before(tmp_path):
     assert [entry.content for entry in transcript.entries] == ["", "There is room again"]
 
 
-async def test_an_append_that_is_cancelled_is_on_disk_and_in_memory_when_the_cancelling_is_over(tmp_path):
+async def test_cancelled_append_is_completed_on_disk_and_in_memory(tmp_path):
     transcript = await store_on(tmp_path).create("main", None, None)
     writing = asyncio.create_task(transcript.append_user("r1", "Hello", {}))
     for _ in range(3):
@@ -125,7 +125,7 @@ async def test_an_append_that_is_cancelled_is_on_disk_and_in_memory_when_the_can
     assert '"Hello"' in file_of(tmp_path, transcript.session_key).read_text()
 
 
-async def test_half_a_surrogate_pair_is_kept_and_two_halves_become_one_character(tmp_path):
+async def test_lone_surrogate_is_kept_and_pairs_become_one_character(tmp_path):
     transcript = await store_on(tmp_path).create("main", None, None)
     await transcript.append_assistant("r1", "\ud83d\ude00 and \ud83d", (), None, {})
     again = await store_on(tmp_path).get(transcript.session_key)
@@ -133,7 +133,7 @@ async def test_half_a_surrogate_pair_is_kept_and_two_halves_become_one_character
     file_of(tmp_path, transcript.session_key).read_text("utf-8")
 
 
-async def test_while_one_server_runs_a_session_another_is_told_that_it_is_busy(tmp_path):
+async def test_session_in_use_by_one_server_is_busy_for_another(tmp_path):
     here, there = store_on(tmp_path), store_on(tmp_path)
     mine = await here.create("main", None, None)
     theirs = await there.get(mine.session_key)
@@ -147,7 +147,7 @@ async def test_while_one_server_runs_a_session_another_is_told_that_it_is_busy(t
     theirs.unlock()
 
 
-async def test_lines_of_another_server_are_seen_afterwards_and_none_is_lost(tmp_path):
+async def test_lines_of_another_server_are_seen_and_none_lost(tmp_path):
     here, there = store_on(tmp_path), store_on(tmp_path)
     mine = await here.create("main", None, None)
     theirs = await there.get(mine.session_key)
@@ -182,7 +182,7 @@ def locking_process(folder: Path, session_key: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-async def test_a_lock_of_another_process_ends_with_a_kill(tmp_path):
+async def test_lock_of_killed_process_is_released(tmp_path):
     mine = await store_on(tmp_path).create("main", None, None)
     with locking_process(tmp_path, mine.session_key) as other:
         assert other.stdout is not None
@@ -197,14 +197,14 @@ async def test_a_lock_of_another_process_ends_with_a_kill(tmp_path):
     assert file_of(tmp_path, mine.session_key).with_suffix(".lock").stat().st_mode & 0o777 == 0o600
 
 
-async def test_a_folder_where_no_lock_can_be_made_is_a_storage_error(tmp_path):
+async def test_folder_without_lock_support_is_a_storage_error(tmp_path):
     mine = await store_on(tmp_path).create("main", None, None)
     file_of(tmp_path, mine.session_key).with_suffix(".lock").mkdir()
     with pytest.raises(StorageError, match="Could not lock"):
         mine.lock()
 
 
-async def test_a_session_deleted_by_hand_is_not_found(tmp_path):
+async def test_manually_deleted_session_is_not_found(tmp_path):
     mine = await store_on(tmp_path).create("main", None, None)
     file_of(tmp_path, mine.session_key).unlink()
     with pytest.raises(NotFound, match="deleted"):

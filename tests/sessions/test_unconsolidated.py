@@ -24,28 +24,28 @@ def ids(entries: list[Entry]) -> list[str]:
     return [one.entry.id for one in unconsolidated(entries).spoken]
 
 
-def test_all_that_ended_runs_said_is_to_be_looked_through_and_nothing_of_one_that_goes_on():
+def test_ended_runs_are_pending_and_active_ones_are_not():
     going = [line("Cu", "user", "say C", runId="C", typed=True), line("Ca", "assistant", "half", runId="C")]
     part = unconsolidated([*turn("A"), *turn("B"), *going])
     assert [one.entry.id for one in part.spoken] == ["Au", "Aa", "Bu", "Ba"]
     assert (part.up_to, part.run_id, part.messages, part.user_text) == ("Be", "B", 4, 10)
 
 
-def test_behind_a_consolidation_only_what_came_after_its_last_entry_is_left():
+def test_only_entries_after_last_consolidation_are_pending():
     done = line("K", "system", kind="consolidation", upTo="Ae")
     assert ids([*turn("A"), *turn("B"), done]) == ["Bu", "Ba"]
     assert ids([*turn("A"), done, *turn("B")]) == ["Bu", "Ba"]
     assert ids([*turn("A"), line("K", "system", kind="consolidation", upTo="gone"), *turn("B")]) == ["Bu", "Ba"]
 
 
-def test_a_note_that_is_told_of_an_older_run_ends_nothing():
+def test_note_about_older_run_ends_nothing():
     done = line("K", "system", kind="consolidation", upTo="Ae")
     note = line("N", "system", "Remembered", kind="note", note="memory", runId="A")
     other = line("M", "system", "Repaired", kind="note", note="repaired", runId="A")
     assert ids([*turn("A"), done, note, other, *turn("B")]) == ["Bu", "Ba"]
 
 
-def test_runs_in_which_no_person_spoke_are_left_out_with_their_answers():
+def test_runs_without_typed_message_are_skipped():
     sent = [
         *turn("A", **{"from": {"sessionKey": "x"}}),
         *turn("B", kernel={"kernelId": "k"}),
@@ -62,7 +62,7 @@ def test_runs_in_which_no_person_spoke_are_left_out_with_their_answers():
     assert [one.own for one in brought] == [True, False], "an answer may only pass on what a program sent"
 
 
-def test_from_the_first_thing_that_was_brought_in_on_no_answer_counts_as_its_own():
+def test_answers_after_first_external_content_are_not_own():
     tool = line("At", "tool", "seen", runId="A")
     found = {one.entry.id: one.own for one in unconsolidated([*turn("0"), *turn("A", tool), *turn("B")]).spoken}
     assert found == {"0u": True, "0a": True, "Au": True, "Aa": False, "Bu": True, "Ba": False}
@@ -70,7 +70,7 @@ def test_from_the_first_thing_that_was_brought_in_on_no_answer_counts_as_its_own
     assert [one.own for one in unconsolidated(format_attachments).spoken] == [True, False]
 
 
-def test_a_plan_is_unfinished_until_a_note_tells_of_it():
+def test_plan_is_unfinished_until_noted():
     plan = line("K", "system", kind="consolidation", upTo="Ae", note="N", plan={"operations": [{}], "history": ""})
     told = line("T", "system", kind="note", note="memory", data={"id": "N"})
     assert unfinished_plan([*turn("A"), plan]) is plan

@@ -56,9 +56,7 @@ async def told(store: SessionStore, folder: Path, *messages: str, agent: str = "
     return transcript.session_key
 
 
-async def test_turns_that_hold_the_words_are_found_without_secrets_and_lead_back(
-    store: SessionStore, tmp_path: Path
-) -> None:
+async def test_matching_turns_are_found_without_secrets_and_link_back(store: SessionStore, tmp_path: Path) -> None:
     mine = await told(store, tmp_path, "Where do puffins nest, hush?", "And gulls?")
     await told(store, tmp_path, "Where do puffins nest?", agent="other")
     await told(store, tmp_path, "hush")
@@ -74,7 +72,7 @@ async def test_turns_that_hold_the_words_are_found_without_secrets_and_lead_back
     assert (await search.search("hush", ALL, 5)).found == []
 
 
-async def test_who_types_gets_what_was_found_in_time_the_newest_first(store: SessionStore, tmp_path: Path) -> None:
+async def test_results_within_deadline_are_returned_newest_first(store: SessionStore, tmp_path: Path) -> None:
     keys = [await told(store, tmp_path, "Where do puffins nest?", age_s=age_s) for age_s in (0, 60, 120)]
     clock = FakeClock()
 
@@ -89,9 +87,7 @@ async def test_who_types_gets_what_was_found_in_time_the_newest_first(store: Ses
     assert (len(whole.found), whole.is_whole) == (3, True), "who does not type waits"
 
 
-async def test_the_next_key_press_ends_the_search_before_it_and_one_at_a_time_reads(
-    store: SessionStore, tmp_path: Path
-) -> None:
+async def test_next_keystroke_cancels_previous_search(store: SessionStore, tmp_path: Path) -> None:
     for _ in range(5):
         await told(store, tmp_path, "puffins")
     gate = Gate()
@@ -108,7 +104,7 @@ async def test_the_next_key_press_ends_the_search_before_it_and_one_at_a_time_re
     assert len(gate.seen) == 1 + 5 * 2, "of five titles and turns each, and of one that was stopped in"
 
 
-async def test_a_search_that_nobody_waits_for_any_more_stops(store: SessionStore, tmp_path: Path) -> None:
+async def test_abandoned_search_stops(store: SessionStore, tmp_path: Path) -> None:
     for _ in range(5):
         await told(store, tmp_path, "puffins")
     gate = Gate()

@@ -25,7 +25,7 @@ def parameters(*sources: str) -> str:
     return propose(code(*sources), "x").parameters
 
 
-def test_literals_that_are_given_once_become_parameters_with_their_comments() -> None:
+def test_literals_assigned_once_become_parameters_with_comments() -> None:
     assert parameters(
         """
         import pandas as pd
@@ -71,27 +71,27 @@ NO_PARAMETERS = {
 
 
 @pytest.mark.parametrize("sources", NO_PARAMETERS.values(), ids=NO_PARAMETERS.keys())
-def test_what_is_not_given_once_and_for_all_is_no_parameter(sources: tuple[str, ...]) -> None:
+def test_reassigned_or_computed_names_are_no_parameters(sources: tuple[str, ...]) -> None:
     assert parameters(*sources) == ""
 
 
-def test_ipythons_own_lines_hide_nothing() -> None:
+def test_ipython_syntax_hides_nothing() -> None:
     assert parameters("%matplotlib inline\n!pip list\nn = 1\nm = 2") == "n: int = 1\nm: int = 2"
 
 
-def test_a_single_parameter_has_a_second_line_so_that_ipython_does_not_take_it_for_a_magic() -> None:
+def test_single_parameter_gets_a_second_line_so_it_is_not_a_magic() -> None:
     proposed = parameters("time = 5")
     assert proposed == "# Parameters\ntime: int = 5"
     (item,) = parse_parameters(proposed).items
     assert (item.name, item.default, item.description) == ("time", 5, "")
 
 
-def test_a_notebook_that_has_parameters_keeps_them() -> None:
+def test_existing_parameters_are_kept() -> None:
     own = SourceCell("code", "n = 5  # its own", ("parameters",))
     assert propose([*code("m = 1"), own], "x").parameters == "n = 5  # its own"
 
 
-def test_name_and_description_come_from_the_file_and_the_first_words() -> None:
+def test_name_and_description_come_from_file_name_and_first_text() -> None:
     text = SourceCell("markdown", "# Churn\n\n![logo](x.png)\n\nHow churn\ndevelops by month.\n\n## Data")
     proposal = propose([text], "Churn Analysis (v2)")
     assert (proposal.name, proposal.description) == ("churn-analysis-v2", "How churn develops by month.")
@@ -101,7 +101,7 @@ def test_name_and_description_come_from_the_file_and_the_first_words() -> None:
     assert len(propose([SourceCell("markdown", "word " * 500)], "x" * 200).description) <= 301
 
 
-def test_what_became_a_parameter_is_taken_out_of_its_cell() -> None:
+def test_extracted_parameter_is_removed_from_its_cell() -> None:
     source = "import os\nrows = [\n    1,\n]\nn = 2\nprint(n)\nn: int = 3"
     assert without_values(source, ["rows", "n"]) == "import os\nprint(n)"
     assert without_values(source, ["other"]) == source
@@ -115,7 +115,7 @@ def cells(*made: tuple[str, str]) -> list[dict[str, object]]:
     ]
 
 
-def test_a_saved_skill_is_a_valid_notebook_that_reads_back_as_it_was_wished(tmp_path: Path) -> None:
+def test_saved_skill_is_a_valid_notebook_that_round_trips(tmp_path: Path) -> None:
     made = skill_notebook(
         cells(("markdown", "# Count"), ("code", "n = 1"), ("code", "print(n)")),
         "count-it",
@@ -135,7 +135,7 @@ def test_a_saved_skill_is_a_valid_notebook_that_reads_back_as_it_was_wished(tmp_
     assert json.loads(path.read_text())["cells"][2]["metadata"] == {"tags": ["result"]}
 
 
-def test_there_is_only_one_parameters_cell_and_none_where_none_is_wished() -> None:
+def test_there_is_at_most_one_parameters_cell() -> None:
     old = {"cell_type": "code", "id": "parameters", "metadata": {"tags": ["parameters"]}, "source": "m = 1"}
     made = skill_notebook([old, *cells(("code", "m"))], "x", "d", "n = 1", KERNEL)
     assert [cell["source"] for cell in made["cells"]] == ["n = 1", "m"]
@@ -147,13 +147,13 @@ def test_there_is_only_one_parameters_cell_and_none_where_none_is_wished() -> No
     ("name", "description", "source", "field"),
     [("Bad Name", "d", "", "name"), ("x", " ", "", "description"), ("x", "d", "n = = 1", "parameters")],
 )
-def test_a_wrong_field_is_named(name: str, description: str, source: str, field: str) -> None:
+def test_invalid_field_is_named(name: str, description: str, source: str, field: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         skill_notebook([], name, description, source, KERNEL)
     assert refused.value.field == field
 
 
-def test_one_that_is_there_is_replaced_only_when_that_is_said(tmp_path: Path) -> None:
+def test_existing_skill_is_replaced_only_if_requested(tmp_path: Path) -> None:
     made = skill_notebook([], "count", "Counts.", "", KERNEL)
     write_skill(tmp_path, "count", made, overwrite=False, private=True)
     before = (tmp_path / "count.ipynb").read_bytes()
@@ -165,7 +165,7 @@ def test_one_that_is_there_is_replaced_only_when_that_is_said(tmp_path: Path) ->
     assert "otherwise" in (tmp_path / "count.ipynb").read_text()
 
 
-def test_a_folder_or_a_link_of_that_name_is_never_replaced(tmp_path: Path) -> None:
+def test_folder_or_link_of_that_name_is_never_replaced(tmp_path: Path) -> None:
     made = skill_notebook([], "count", "Counts.", "", KERNEL)
     (tmp_path / "count").mkdir()
     (tmp_path / "far.ipynb").symlink_to(tmp_path / "elsewhere.ipynb")

@@ -45,11 +45,11 @@ def shelf(tmp_path: Path) -> Shelf:
     return Shelf(tmp_path)
 
 
-def test_no_place_has_to_be_there(shelf: Shelf) -> None:
+def test_no_location_has_to_exist(shelf: Shelf) -> None:
     assert shelf.all() == []
 
 
-def test_the_nearest_place_counts_and_the_others_say_so(shelf: Shelf) -> None:
+def test_nearest_location_wins_and_others_say_so(shelf: Shelf) -> None:
     for source in ("packaged", "home", "workspace", "project"):
         write_notebook(shelf.folder / source / "count.ipynb", description=f"From {source}.")
     found = shelf.named("count")
@@ -62,14 +62,14 @@ def test_the_nearest_place_counts_and_the_others_say_so(shelf: Shelf) -> None:
     assert "project" in (found[1].reason or "")
 
 
-def test_a_broken_one_hides_no_other_of_its_name(shelf: Shelf) -> None:
+def test_broken_skill_hides_no_other_of_its_name(shelf: Shelf) -> None:
     (shelf.folder / "project").mkdir()
     (shelf.folder / "project" / "count.ipynb").write_text("{")
     write_notebook(shelf.folder / "home" / "count.ipynb")
     assert [item.state for item in shelf.named("count")] == ["broken", "untrusted"]
 
 
-def test_a_notebook_says_who_it_is_in_its_metadata_or_in_a_first_raw_cell(shelf: Shelf) -> None:
+def test_notebook_metadata_or_first_raw_cell_describes_skill(shelf: Shelf) -> None:
     write_notebook(shelf.folder / "home" / "by-metadata.ipynb", description="One.")
     raw = cell("---\nname: by-cell\ndescription: Two.\nrequires:\n  env: [TOKEN]\n---", kind="raw")
     content = notebook([raw, cell("n: int = 3  # how many", "parameters")])
@@ -82,7 +82,7 @@ def test_a_notebook_says_who_it_is_in_its_metadata_or_in_a_first_raw_cell(shelf:
     assert skill.tool == "skill_by_cell"
 
 
-def test_a_text_skill_is_read_with_its_files(shelf: Shelf) -> None:
+def test_text_skill_is_read_with_its_files(shelf: Shelf) -> None:
     write_text_skill(shelf.folder / "home" / "house-style", "Write plainly.", notes__words_md="Short ones.")
     skill = shelf.one("house-style").skill
     assert (skill.kind, skill.instructions, skill.files, skill.tool) == (
@@ -124,7 +124,7 @@ MALFORMED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(("text", "reason"), MALFORMED.values(), ids=MALFORMED.keys())
-def test_what_cannot_be_used_is_listed_with_its_reason_and_hides_nothing(shelf: Shelf, text: str, reason: str) -> None:
+def test_unusable_skill_is_listed_with_reason_and_hides_nothing(shelf: Shelf, text: str, reason: str) -> None:
     write_notebook(shelf.folder / "home" / "fine.ipynb")
     (shelf.folder / "home" / "odd.ipynb").write_text(text)
     broken = [item for item in shelf.all() if item.state == "broken"]
@@ -142,7 +142,7 @@ TEXT_PROBLEMS = {
 
 
 @pytest.mark.parametrize(("text", "reason"), TEXT_PROBLEMS.values(), ids=TEXT_PROBLEMS.keys())
-def test_a_skill_md_that_cannot_be_used_says_why(shelf: Shelf, text: str, reason: str) -> None:
+def test_unusable_skill_md_says_why(shelf: Shelf, text: str, reason: str) -> None:
     folder = write_text_skill(shelf.folder / "home" / "odd")
     (folder / "SKILL.md").write_text(text)
     item = shelf.one("odd")
@@ -150,7 +150,7 @@ def test_a_skill_md_that_cannot_be_used_says_why(shelf: Shelf, text: str, reason
     assert reason in (item.reason or "")
 
 
-def test_a_folder_without_skill_md_and_a_file_that_is_no_text_are_broken(shelf: Shelf) -> None:
+def test_folder_without_skill_md_and_binary_file_are_broken(shelf: Shelf) -> None:
     (shelf.folder / "home" / "empty").mkdir(parents=True)
     folder = write_text_skill(shelf.folder / "home" / "noise")
     (folder / "SKILL.md").write_bytes(b"---\nname: noise\ndescription: \xff\n---\n")
@@ -158,7 +158,7 @@ def test_a_folder_without_skill_md_and_a_file_that_is_no_text_are_broken(shelf: 
     assert "UTF-8" in (shelf.one("noise").reason or "")
 
 
-def test_links_that_lead_out_are_refused(shelf: Shelf, tmp_path: Path) -> None:
+def test_escaping_links_are_rejected(shelf: Shelf, tmp_path: Path) -> None:
     outside = write_notebook(tmp_path / "elsewhere" / "far.ipynb")
     home = shelf.folder / "home"
     home.mkdir()
@@ -174,7 +174,7 @@ def test_links_that_lead_out_are_refused(shelf: Shelf, tmp_path: Path) -> None:
     assert all("key" not in item.skill.text for item in shelf.all())
 
 
-def test_what_is_missing_is_said_in_words(tmp_path: Path) -> None:
+def test_missing_requirements_are_listed(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path, {"PATH": str(tmp_path), "TOKEN": ""})
     needs = {"bins": ["ghost"], "env": ["TOKEN"], "python": ["pytest", "no-such-thing", "pydantic<1", "json"]}
     write_notebook(tmp_path / "home" / "needy.ipynb", requires=needs)
@@ -189,14 +189,14 @@ def test_what_is_missing_is_said_in_words(tmp_path: Path) -> None:
     assert "json" not in reason
 
 
-def test_a_kernel_that_is_not_installed_is_missing(shelf: Shelf) -> None:
+def test_uninstalled_kernel_is_missing(shelf: Shelf) -> None:
     content = notebook([cell("1")], {"description": "x"}, kernelspec={"name": "julia", "language": "julia"})
     (shelf.folder / "home").mkdir()
     (shelf.folder / "home" / "other.ipynb").write_text(json.dumps(content))
     assert shelf.one("other").reason == "The kernel `julia` is not installed."
 
 
-def test_trust_holds_for_that_version_alone(shelf: Shelf) -> None:
+def test_trust_applies_to_that_version_only(shelf: Shelf) -> None:
     path = write_notebook(shelf.folder / "home" / "count.ipynb", cell("print(1)"))
     assert shelf.one("count").state == "untrusted"
     shelf.trusted("count")
@@ -208,7 +208,7 @@ def test_trust_holds_for_that_version_alone(shelf: Shelf) -> None:
     assert "print(2)" in item.skill.text
 
 
-def test_outputs_change_no_trust_and_tags_kernel_and_needs_do(shelf: Shelf) -> None:
+def test_outputs_do_not_affect_trust_but_tags_kernel_and_needs_do(shelf: Shelf) -> None:
     path = write_notebook(shelf.folder / "home" / "count.ipynb", cell("print(1)"))
     shelf.trusted("count")
     content = json.loads(path.read_text())
@@ -228,7 +228,7 @@ def test_outputs_change_no_trust_and_tags_kernel_and_needs_do(shelf: Shelf) -> N
         assert not shelf.one("count").trusted
 
 
-def test_a_further_file_of_a_text_skill_is_part_of_what_is_trusted(shelf: Shelf) -> None:
+def test_additional_file_of_text_skill_is_part_of_trust(shelf: Shelf) -> None:
     folder = write_text_skill(shelf.folder / "home" / "house-style", run_sh="echo hello")
     shelf.trusted("house-style")
     assert shelf.one("house-style").state == "ready"
@@ -237,7 +237,7 @@ def test_a_further_file_of_a_text_skill_is_part_of_what_is_trusted(shelf: Shelf)
 
 
 @pytest.mark.parametrize("name", [".hidden.sh", ".config/run.sh", "__pycache__/run.pyc", "node_modules/x/index.js"])
-def test_no_file_of_a_text_skill_escapes_what_is_trusted(shelf: Shelf, name: str) -> None:
+def test_no_file_of_text_skill_is_outside_trust(shelf: Shelf, name: str) -> None:
     folder = write_text_skill(shelf.folder / "home" / "house-style")
     shelf.trusted("house-style")
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -248,7 +248,7 @@ def test_no_file_of_a_text_skill_escapes_what_is_trusted(shelf: Shelf, name: str
     assert name in item.skill.files
 
 
-def test_what_git_and_jupyter_keep_beside_a_skill_is_no_part_of_it(shelf: Shelf) -> None:
+def test_git_and_jupyter_files_are_not_part_of_skill(shelf: Shelf) -> None:
     folder = write_text_skill(shelf.folder / "home" / "house-style", run_sh="echo hello")
     shelf.trusted("house-style")
     for number in range(600):
@@ -262,7 +262,7 @@ def test_what_git_and_jupyter_keep_beside_a_skill_is_no_part_of_it(shelf: Shelf)
     assert shelf.one("house-style").state == "untrusted"
 
 
-def test_a_change_that_keeps_size_and_time_is_seen(shelf: Shelf) -> None:
+def test_change_with_same_size_and_time_is_noticed(shelf: Shelf) -> None:
     path = write_notebook(shelf.folder / "home" / "count.ipynb", cell("print(1)"))
     shelf.trusted("count")
     before = path.stat()
@@ -272,7 +272,7 @@ def test_a_change_that_keeps_size_and_time_is_seen(shelf: Shelf) -> None:
     assert not shelf.one("count").trusted
 
 
-def test_files_that_stay_are_read_once(shelf: Shelf) -> None:
+def test_unchanged_files_are_read_once(shelf: Shelf) -> None:
     path = write_notebook(shelf.folder / "home" / "count.ipynb")
     first = shelf.one("count").skill
     assert shelf.one("count").skill is first
@@ -280,7 +280,7 @@ def test_files_that_stay_are_read_once(shelf: Shelf) -> None:
     assert shelf.one("count").skill.description == "Does it anew."
 
 
-def test_packaged_skills_are_trusted_as_they_were_installed(tmp_path: Path) -> None:
+def test_packaged_skills_are_trusted_as_installed(tmp_path: Path) -> None:
     write_notebook(tmp_path / "packaged" / "mine.ipynb")
     write_text_skill(tmp_path / "packaged" / "words")
     finder = SkillFinder(TrustStore(tmp_path / "trust.json", FakeClock()), {}, lambda: KERNELS)
@@ -300,7 +300,7 @@ def test_packaged_skills_are_trusted_as_they_were_installed(tmp_path: Path) -> N
     ]
 
 
-def test_what_is_too_long_to_be_shown_whole_cannot_be_used(shelf: Shelf) -> None:
+def test_skill_too_long_to_show_cannot_be_used(shelf: Shelf) -> None:
     home = shelf.folder / "home"
     for length, state in ((MAX_SHOWN_CHARS // 2, "untrusted"), (MAX_SHOWN_CHARS, "broken")):
         write_notebook(home / "long.ipynb", cell("#" * length))
@@ -314,7 +314,7 @@ def test_what_is_too_long_to_be_shown_whole_cannot_be_used(shelf: Shelf) -> None
                 assert "the limit is 400,000" in (item.reason or "")
 
 
-def test_a_trust_file_that_is_damaged_trusts_nothing(shelf: Shelf) -> None:
+def test_damaged_trust_file_trusts_nothing(shelf: Shelf) -> None:
     write_notebook(shelf.folder / "home" / "count.ipynb")
     shelf.trusted("count")
     (shelf.folder / "trusted-skills.json").write_text('{"skills": 5}')
@@ -322,7 +322,7 @@ def test_a_trust_file_that_is_damaged_trusts_nothing(shelf: Shelf) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without named pipes")
-def test_a_pipe_is_no_skill_and_keeps_nobody_waiting(shelf: Shelf) -> None:
+def test_named_pipe_is_no_skill_and_does_not_block(shelf: Shelf) -> None:
     home = shelf.folder / "home"
     write_notebook(home / "fine.ipynb")
     folder = write_text_skill(home / "words")
@@ -340,7 +340,7 @@ def test_a_pipe_is_no_skill_and_keeps_nobody_waiting(shelf: Shelf) -> None:
         assert "not a regular file" in states[name][1]
 
 
-def test_who_reads_a_slow_file_keeps_others_from_nothing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_file_does_not_block_others(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     write_notebook(shelf.folder / "home" / "slow.ipynb")
     write_notebook(shelf.folder / "project" / "fine.ipynb")
     reading, go_on = threading.Event(), threading.Event()

@@ -46,7 +46,7 @@ TYPES = {
 
 
 @pytest.mark.parametrize(("source", "name"), TYPES.items())
-def test_the_type_comes_from_the_annotation_else_from_the_literal(source: str, name: str) -> None:
+def test_type_comes_from_annotation_else_literal(source: str, name: str) -> None:
     assert one(source).type.name == name
 
 
@@ -56,7 +56,7 @@ def test_none_can_be_allowed(source: str) -> None:
     assert (kind.name, kind.nullable) == ("integer", True)
 
 
-def test_items_and_choices_are_known() -> None:
+def test_items_and_choices_are_recognized() -> None:
     found = parsed("""
         a: list[list[int]] = [[1]]
         b = ["x", "y"]
@@ -71,17 +71,17 @@ def test_items_and_choices_are_known() -> None:
     assert (found["c"].type.choices, found["c"].type.nullable) == (("low", 2), True)
 
 
-def test_a_name_without_a_value_is_required() -> None:
+def test_name_without_value_is_required() -> None:
     item = one("path: str  # where the table is")
     assert (item.required, item.has_default, item.description) == (True, False, "where the table is")
 
 
-def test_what_only_running_gives_is_shown_as_written_and_never_evaluated() -> None:
+def test_computed_default_is_shown_as_written_and_never_evaluated() -> None:
     item = one("n: int = __import__('os').getpid()")
     assert (item.required, item.has_default, item.source) == (False, False, "__import__('os').getpid()")
 
 
-def test_comments_describe_what_they_stand_behind_or_above() -> None:
+def test_comments_describe_parameters_before_or_below_them() -> None:
     found = parsed("""
         # Parameters
         path = "a.csv"  # the table
@@ -106,7 +106,7 @@ def test_comments_describe_what_they_stand_behind_or_above() -> None:
     }
 
 
-def test_imports_texts_and_private_names_are_no_parameters() -> None:
+def test_imports_strings_and_private_names_are_no_parameters() -> None:
     assert list(
         parsed('''
         """What it takes."""
@@ -119,7 +119,7 @@ def test_imports_texts_and_private_names_are_no_parameters() -> None:
     ) == ["n"]
 
 
-def test_an_empty_cell_has_none() -> None:
+def test_empty_cell_has_none() -> None:
     assert parse_parameters("").items == ()
 
 
@@ -142,7 +142,7 @@ PROBLEMS: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize(("source", "message"), PROBLEMS.values(), ids=PROBLEMS.keys())
-def test_what_cannot_be_a_parameters_cell_says_where_and_why(source: str, message: str) -> None:
+def test_invalid_parameters_cell_says_where_and_why(source: str, message: str) -> None:
     with pytest.raises(ParametersProblem) as problem:
         parse_parameters(source)
     assert message in str(problem.value)
@@ -152,6 +152,6 @@ JSONLESS: dict[str, Any] = {"a set": "{1, 2}", "bytes": "b'a'", "keys": "{1: 2}"
 
 
 @pytest.mark.parametrize("value", JSONLESS.values(), ids=JSONLESS.keys())
-def test_a_default_that_json_cannot_hold_stays_the_cells_own(value: str) -> None:
+def test_default_outside_json_stays_in_cell(value: str) -> None:
     item = one(f"n = {value}")
     assert (item.has_default, item.required, item.source) == (False, False, value)

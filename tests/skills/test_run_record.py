@@ -10,7 +10,7 @@ from onyx_jupyter.skills import run_record
 from onyx_jupyter.skills.run_record import RunFolder, RunRecord
 
 
-def test_a_copy_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_copy_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_record, "MAX_COPY_BYTES", 100)
     folder = RunFolder(tmp_path)
     record = RunRecord(

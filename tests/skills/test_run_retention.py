@@ -41,7 +41,7 @@ def letters(folder: RunFolder) -> str:
     return "".join(sorted({stem[0] for stem in folder.stems()}))
 
 
-def test_the_oldest_go_until_the_number_holds(folder: RunFolder) -> None:
+def test_oldest_are_deleted_down_to_maximum_number(folder: RunFolder) -> None:
     for letter, days in zip("ABCD", (40, 30, 20, 10), strict=True):
         kept(folder, letter, days)
     assert prune_runs(folder, RunLimits(2, NO_LIMIT), NOW) == 2
@@ -49,14 +49,14 @@ def test_the_oldest_go_until_the_number_holds(folder: RunFolder) -> None:
     assert prune_runs(folder, RunLimits(2, NO_LIMIT), NOW) == 0
 
 
-def test_the_oldest_go_until_the_bytes_hold(folder: RunFolder) -> None:
+def test_oldest_are_deleted_down_to_maximum_size(folder: RunFolder) -> None:
     for letter, size in zip("ABCD", (100, 90_000, 5_000, 5_000), strict=True):
         kept(folder, letter, 10, size=size)
     assert prune_runs(folder, RunLimits(100, 50_000), NOW) == 2
     assert letters(folder) == "CD"
 
 
-def test_what_goes_on_or_was_written_within_a_day_stays_whatever_the_limits_say(folder: RunFolder) -> None:
+def test_active_and_recent_runs_stay_whatever_the_limits(folder: RunFolder) -> None:
     kept(folder, "A", 40, status="running")
     kept(folder, "B", 0.99)
     kept(folder, "C", 1.01)
@@ -65,7 +65,7 @@ def test_what_goes_on_or_was_written_within_a_day_stays_whatever_the_limits_say(
     assert letters(folder) == "ABD"
 
 
-def test_a_copy_that_somebody_worked_on_today_stays_though_its_run_is_old(folder: RunFolder) -> None:
+def test_recently_edited_copy_of_old_run_stays(folder: RunFolder) -> None:
     touched = kept(folder, "A", 40)
     os.utime(folder.copy_path(touched), (NOW - 60, NOW - 60))
     kept(folder, "B", 30)
@@ -73,7 +73,7 @@ def test_a_copy_that_somebody_worked_on_today_stays_though_its_run_is_old(folder
     assert letters(folder) == "A"
 
 
-def test_files_that_are_no_runs_are_neither_counted_nor_touched(folder: RunFolder, tmp_path: Path) -> None:
+def test_other_files_are_neither_counted_nor_touched(folder: RunFolder, tmp_path: Path) -> None:
     old = kept(folder, "A", 40)
     own = [tmp_path / name for name in ("mine.ipynb", f"{old.stem}-Copy1.ipynb", "notes.json", f"{old.stem}.txt")]
     # Named as a run could be, but it says itself that it is the copy of another one.
@@ -87,7 +87,7 @@ def test_files_that_are_no_runs_are_neither_counted_nor_touched(folder: RunFolde
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in (*own, renamed)}
 
 
-def test_what_is_left_of_a_damaged_run_goes_too(folder: RunFolder) -> None:
+def test_remains_of_damaged_run_are_deleted(folder: RunFolder) -> None:
     damaged = kept(folder, "A", 40)
     folder.files(damaged.stem)[0].write_text("{")
     os.utime(folder.files(damaged.stem)[0], (NOW - 40 * DAY_S, NOW - 40 * DAY_S))
@@ -98,5 +98,5 @@ def test_what_is_left_of_a_damaged_run_goes_too(folder: RunFolder) -> None:
     assert letters(folder) == "C"
 
 
-def test_where_there_are_no_runs_nothing_is_done(tmp_path: Path) -> None:
+def test_without_runs_nothing_happens(tmp_path: Path) -> None:
     assert prune_runs(RunFolder(tmp_path / "none"), RunLimits(1, 1), NOW) == 0

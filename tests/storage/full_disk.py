@@ -1,4 +1,4 @@
-"""A disk that is full, for tests: no file may grow beyond a size."""
+"""A full disk for tests: no file may grow beyond a size."""
 
 import resource
 import signal

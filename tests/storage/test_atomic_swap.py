@@ -1,4 +1,4 @@
-"""A file that takes another's place, while somebody saves in the very moment in which it does."""
+"""Replacing a file while somebody saves it at the same moment."""
 
 import errno
 import os
@@ -88,7 +88,7 @@ def needs_swap(file: Path) -> None:
 
 
 @pytest.mark.parametrize("can_swap", [True, False])
-def test_the_new_file_stands_where_the_old_one_was_and_nothing_beside_it(
+def test_new_file_replaces_old_one_without_leftovers(
     file: Path, in_open_folder: bool, can_swap: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not can_swap:
@@ -105,7 +105,7 @@ def test_the_new_file_stands_where_the_old_one_was_and_nothing_beside_it(
 
 
 @pytest.mark.parametrize("save", [by_a_rename, Path.write_text])
-def test_what_is_saved_after_the_look_stays_and_what_is_saved_over_it_too(
+def test_saves_after_check_and_over_new_file_are_kept(
     file: Path, in_open_folder: bool, save: Callable[[Path, str], object]
 ) -> None:
     needs_swap(file)
@@ -120,7 +120,7 @@ def test_what_is_saved_after_the_look_stays_and_what_is_saved_over_it_too(
     assert left(file) == ["once more"]
 
 
-def test_what_was_saved_is_left_where_its_name_is_taken_away_just_then(file: Path, in_open_folder: bool) -> None:
+def test_save_whose_name_is_removed_meanwhile_is_kept(file: Path, in_open_folder: bool) -> None:
     needs_swap(file)
     saves = (lambda: file.write_text("by hand"), file.unlink)
     with pytest.raises(Changed):
@@ -129,7 +129,7 @@ def test_what_was_saved_is_left_where_its_name_is_taken_away_just_then(file: Pat
     assert left(file) == ["by hand"]
 
 
-def test_what_is_saved_while_another_save_is_put_back_is_the_newest(
+def test_save_during_restore_of_another_save_wins(
     file: Path, in_open_folder: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs_swap(file)
@@ -148,7 +148,7 @@ def test_what_is_saved_while_another_save_is_put_back_is_the_newest(
 
 
 @pytest.mark.parametrize("trouble", ["an error", "no swap any more"])
-def test_what_was_saved_is_left_where_it_cannot_be_put_back_and_goes_back_later(
+def test_save_that_cannot_be_restored_is_kept_and_restored_later(
     file: Path, in_open_folder: bool, trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs_swap(file)
@@ -174,9 +174,7 @@ LONG = ["x" * 110, "記" * 73, "x" * 220, "x" * 237, "記" * 85]
 
 @pytest.mark.parametrize("name", LONG, ids=lambda name: str(len(name.encode())))
 @pytest.mark.parametrize("write", [write_bytes_atomically, in_its_open_folder])
-def test_what_is_saved_meanwhile_stays_whatever_the_length_of_the_name(
-    tmp_path: Path, name: str, write: Callable[..., None]
-) -> None:
+def test_concurrent_save_is_kept_for_any_name_length(tmp_path: Path, name: str, write: Callable[..., None]) -> None:
     file = tmp_path / name
     write(file, b"before")
     write(file, b"written", check=Expected(b"before"))
@@ -197,7 +195,7 @@ def test_what_is_saved_meanwhile_stays_whatever_the_length_of_the_name(
 
 @pytest.mark.parametrize("name", LONG, ids=lambda name: str(len(name.encode())))
 @pytest.mark.parametrize("write", [write_bytes_atomically, in_its_open_folder])
-def test_a_leftover_is_never_taken_for_one_of_another_file(
+def test_leftover_is_never_mistaken_for_one_of_another_file(
     tmp_path: Path, name: str, write: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: set[str | None] = set()
@@ -210,7 +208,7 @@ def test_a_leftover_is_never_taken_for_one_of_another_file(
     assert seen == ({name} if len(name.encode()) < 220 else {None})
 
 
-def test_a_file_that_is_made_or_deleted_after_the_look_stays_so(file: Path, in_open_folder: bool) -> None:
+def test_file_created_or_deleted_after_check_stays_so(file: Path, in_open_folder: bool) -> None:
     with pytest.raises(Changed):
         taken(file, Expected(b"before", file.unlink), in_open_folder)
     assert not file.exists()
@@ -219,7 +217,7 @@ def test_a_file_that_is_made_or_deleted_after_the_look_stays_so(file: Path, in_o
     assert file.read_text() == "by hand"
 
 
-def test_a_link_that_has_come_to_stand_there_is_not_followed(file: Path, in_open_folder: bool, tmp_path: Path) -> None:
+def test_link_created_meanwhile_is_not_followed(file: Path, in_open_folder: bool, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text("before")
     file.unlink()
@@ -241,6 +239,6 @@ def test_a_link_that_has_come_to_stand_there_is_not_followed(file: Path, in_open
     assert not left(file)
 
 
-def test_what_cannot_be_swapped_for_another_reason_is_an_error(tmp_path: Path) -> None:
+def test_other_swap_failures_are_errors(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         swap(str(tmp_path / "one"), str(tmp_path / "other"))

@@ -1,4 +1,4 @@
-"""A file is replaced as a whole or not at all."""
+"""A file is replaced completely or not at all."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ while True:
 
 
 @pytest.mark.parametrize("writes_before_the_kill", [0, 1, 3, 6])
-def test_a_kill_in_the_middle_leaves_the_old_content_or_the_new_one(tmp_path, writes_before_the_kill):
+def test_kill_midway_leaves_old_or_new_content(tmp_path, writes_before_the_kill):
     path = tmp_path / "file.txt"
     command = [sys.executable, "-c", WRITE_FOREVER.format(size=SIZE), str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
@@ -38,7 +38,7 @@ def test_a_kill_in_the_middle_leaves_the_old_content_or_the_new_one(tmp_path, wr
     assert path.read_text() in ("a" * SIZE, "b" * SIZE)
 
 
-def test_the_new_content_replaces_the_old_and_nothing_is_left_beside_it(tmp_path):
+def test_new_content_replaces_old_without_leftovers(tmp_path):
     path = tmp_path / "file.txt"
     write_text_atomically(path, "one\r\ntwo\n")
     write_text_atomically(path, "grün 😀\r\n")
@@ -46,7 +46,7 @@ def test_the_new_content_replaces_the_old_and_nothing_is_left_beside_it(tmp_path
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_new_file_is_the_owners_alone_and_an_existing_one_keeps_its_mode(tmp_path):
+def test_new_file_is_private_and_existing_one_keeps_its_mode(tmp_path):
     old_umask = os.umask(0)
     try:
         new, existing = tmp_path / "new", tmp_path / "existing"
@@ -60,7 +60,7 @@ def test_a_new_file_is_the_owners_alone_and_an_existing_one_keeps_its_mode(tmp_p
     assert existing.stat().st_mode & 0o777 == 0o640
 
 
-def test_new_folders_are_the_owners_alone_and_existing_ones_stay_as_they_are(tmp_path):
+def test_new_folders_are_private_and_existing_ones_unchanged(tmp_path):
     tmp_path.chmod(0o755)
     make_private_folder(tmp_path / "a" / "b")
     make_private_folder(tmp_path / "a" / "b")
@@ -71,7 +71,7 @@ def test_new_folders_are_the_owners_alone_and_existing_ones_stay_as_they_are(tmp
     ]
 
 
-def test_a_full_disk_leaves_the_old_content_and_says_so_in_words(tmp_path):
+def test_full_disk_keeps_old_content_with_readable_error(tmp_path):
     path = tmp_path / "file.txt"
     write_text_atomically(path, "before")
     with file_size_limit(1000), pytest.raises(StorageError) as caught:
@@ -83,7 +83,7 @@ def test_a_full_disk_leaves_the_old_content_and_says_so_in_words(tmp_path):
     assert caught.value.hint
 
 
-def test_text_that_utf8_cannot_hold_leaves_the_old_content(tmp_path):
+def test_unencodable_text_keeps_old_content(tmp_path):
     path = tmp_path / "file.txt"
     write_text_atomically(path, "before")
     with pytest.raises(UnicodeEncodeError):
@@ -92,12 +92,12 @@ def test_text_that_utf8_cannot_hold_leaves_the_old_content(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_folder_that_is_not_there_is_a_storage_error(tmp_path):
+def test_missing_folder_is_a_storage_error(tmp_path):
     with pytest.raises(StorageError, match="Could not write"):
         write_text_atomically(tmp_path / "missing" / "file.txt", "x")
 
 
-def test_a_file_in_the_place_of_a_folder_is_a_storage_error(tmp_path):
+def test_file_in_place_of_folder_is_a_storage_error(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StorageError, match="Could not create"):
         make_private_folder(Path(tmp_path / "file" / "below"))

@@ -9,7 +9,7 @@ from onyx_jupyter.storage.index_history import STAYS_S, History, IndexHistory
 from onyx_jupyter.testing.fake_clock import FakeClock
 
 
-def test_ways_of_cutting_are_ordered_by_when_they_came_up(tmp_path: Path) -> None:
+def test_chunking_versions_are_ordered_by_first_use(tmp_path: Path) -> None:
     old, new = (IndexHistory(tmp_path, "memory", FakeClock()) for _ in range(2))
     assert old.newer_than("rules 1") == frozenset()
     assert old.newer_than("rules 1") == frozenset()
@@ -19,7 +19,7 @@ def test_ways_of_cutting_are_ordered_by_when_they_came_up(tmp_path: Path) -> Non
     assert IndexHistory(tmp_path, "session", FakeClock()).newer_than("rules 1") == frozenset()
 
 
-def test_two_servers_that_want_different_embedders_change_an_index_a_few_times_a_day(tmp_path: Path) -> None:
+def test_servers_with_different_embedders_may_change_index_a_few_times_a_day(tmp_path: Path) -> None:
     clock = FakeClock()
     servers = [IndexHistory(tmp_path, "memory", clock) for _ in range(2)]
     changes: list[float] = []
@@ -36,7 +36,7 @@ def test_two_servers_that_want_different_embedders_change_an_index_a_few_times_a
     assert len(changes) < 3 * 8
 
 
-def test_what_one_server_has_changed_it_may_change_again_at_once(tmp_path: Path) -> None:
+def test_own_change_may_be_repeated_immediately(tmp_path: Path) -> None:
     clock = FakeClock()
     server = IndexHistory(tmp_path, "memory", clock)
     for _ in range(5):
@@ -45,7 +45,7 @@ def test_what_one_server_has_changed_it_may_change_again_at_once(tmp_path: Path)
     assert IndexHistory(tmp_path, "memory", clock).wait_s() > 0
 
 
-def test_a_day_later_nothing_is_held_against_anybody(tmp_path: Path) -> None:
+def test_history_expires_after_a_day(tmp_path: Path) -> None:
     clock = FakeClock()
     IndexHistory(tmp_path, "memory", clock).changed()
     assert IndexHistory(tmp_path, "memory", clock).wait_s() == STAYS_S
@@ -53,7 +53,7 @@ def test_a_day_later_nothing_is_held_against_anybody(tmp_path: Path) -> None:
     assert IndexHistory(tmp_path, "memory", clock).wait_s() == 0
 
 
-def test_a_file_that_is_lost_or_garbled_or_cannot_be_written_is_an_empty_one(tmp_path: Path) -> None:
+def test_missing_damaged_or_unwritable_file_counts_as_empty(tmp_path: Path) -> None:
     history = IndexHistory(tmp_path / "index", "memory", FakeClock())
     history.changed()
     other = IndexHistory(tmp_path / "index", "memory", FakeClock())
@@ -67,7 +67,7 @@ def test_a_file_that_is_lost_or_garbled_or_cannot_be_written_is_an_empty_one(tmp
     assert (nowhere.wait_s(), nowhere.newer_than("a")) == (0, frozenset())
 
 
-def test_of_what_servers_do_at_the_same_moment_nothing_is_lost(tmp_path: Path) -> None:
+def test_concurrent_updates_lose_nothing(tmp_path: Path) -> None:
     count = 8
     barrier = Barrier(count)
 
@@ -84,7 +84,7 @@ def test_of_what_servers_do_at_the_same_moment_nothing_is_lost(tmp_path: Path) -
     assert len({change.by for change in history.changes}) == count
 
 
-def test_a_file_that_cannot_be_read_for_a_moment_stays_as_it_is_and_is_remembered(
+def test_temporarily_unreadable_file_is_unchanged_and_remembered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "memory.history.json"
@@ -106,7 +106,7 @@ def test_a_file_that_cannot_be_read_for_a_moment_stays_as_it_is_and_is_remembere
     assert file.read_bytes() == before
 
 
-def test_what_a_newer_onyx_has_written_is_left_as_it_is(tmp_path: Path) -> None:
+def test_file_of_newer_version_is_left_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "memory.history.json"
     file.write_text('{"schema_version": 2, "by_version": {}}')
     server = IndexHistory(tmp_path, "memory", FakeClock())

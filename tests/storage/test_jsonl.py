@@ -1,4 +1,4 @@
-"""Append-only files: nothing that was written is lost, whatever happened to the last line."""
+"""Append-only files: nothing written is lost, whatever happened to the last line."""
 
 import json
 import os
@@ -22,7 +22,7 @@ OBJECTS = st.dictionaries(st.text(max_size=8), JSON_VALUES, max_size=4)
 
 
 @given(st.lists(OBJECTS, min_size=1, max_size=6))
-def test_what_is_appended_is_read_back_in_order(tmp_path_factory, items):
+def test_appended_lines_are_read_back_in_order(tmp_path_factory, items):
     path = tmp_path_factory.mktemp("lines") / "file.jsonl"
     for item in items:
         append_line(path, item)
@@ -33,7 +33,7 @@ def test_what_is_appended_is_read_back_in_order(tmp_path_factory, items):
 
 
 @given(st.lists(OBJECTS, min_size=2, max_size=4), st.data())
-def test_a_file_cut_at_any_byte_loses_at_most_the_line_that_was_cut(tmp_path_factory, items, data):
+def test_truncation_at_any_byte_loses_at_most_one_line(tmp_path_factory, items, data):
     path = tmp_path_factory.mktemp("cut") / "file.jsonl"
     for item in items:
         append_line(path, item)
@@ -48,7 +48,7 @@ def test_a_file_cut_at_any_byte_loses_at_most_the_line_that_was_cut(tmp_path_fac
     assert path.read_bytes().startswith(raw[:cut])
 
 
-def test_a_torn_last_line_is_counted_and_never_joined_to_the_next(tmp_path):
+def test_torn_last_line_is_counted_and_never_joined_to_the_next(tmp_path):
     path = tmp_path / "file.jsonl"
     path.write_bytes(b'{"n":1}\n{"n":2,"text":"to')
     append_line(path, {"n": 3})
@@ -61,7 +61,7 @@ def test_a_torn_last_line_is_counted_and_never_joined_to_the_next(tmp_path):
 @pytest.mark.parametrize(
     "line", [b"not json", b"[1]", b"3", b'"text"', b"null", b"\xff\xfe", b"[" * 50_000, b'{"a":' * 50_000, b"1" * 9_000]
 )
-def test_a_line_that_is_no_object_is_left_out_and_the_others_are_read(tmp_path, line):
+def test_invalid_line_is_skipped_and_others_are_read(tmp_path, line):
     path = tmp_path / "file.jsonl"
     path.write_bytes(b'{"n":1}\n' + line + b'\n\n{"n":2}\n')
     lines = read_lines(path)
@@ -79,7 +79,7 @@ def test_any_text_is_one_line_of_valid_utf8(tmp_path, text):
     assert read_lines(path).objects == ({"text": text},)
 
 
-def test_a_new_file_is_the_owners_alone(tmp_path):
+def test_new_file_is_private(tmp_path):
     path = tmp_path / "file.jsonl"
     old_umask = os.umask(0)
     try:
@@ -89,7 +89,7 @@ def test_a_new_file_is_the_owners_alone(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_full_disk_leaves_the_file_as_before_and_says_so_in_words(tmp_path):
+def test_full_disk_leaves_file_unchanged_with_readable_error(tmp_path):
     path = tmp_path / "file.jsonl"
     append_line(path, {"n": 1})
     before = path.read_bytes()
@@ -102,7 +102,7 @@ def test_a_full_disk_leaves_the_file_as_before_and_says_so_in_words(tmp_path):
     assert read_lines(path).objects == ({"n": 1}, {"n": 2})
 
 
-def test_a_missing_file_is_a_storage_error(tmp_path):
+def test_missing_file_is_a_storage_error(tmp_path):
     with pytest.raises(StorageError, match="Could not read"):
         read_lines(tmp_path / "nothing.jsonl")
 
@@ -119,7 +119,7 @@ while True:
 """
 
 
-def test_a_kill_while_appending_keeps_every_line_that_was_reported_written(tmp_path):
+def test_kill_while_appending_keeps_every_confirmed_line(tmp_path):
     path = tmp_path / "file.jsonl"
     with subprocess.Popen([sys.executable, "-c", APPEND_FOREVER, str(path)], stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None

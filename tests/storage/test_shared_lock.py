@@ -10,9 +10,7 @@ from onyx_jupyter.storage.lance_collection import FollowingLock
 from onyx_jupyter.storage.shared_lock import SharedLock
 
 
-def test_a_thread_that_keeps_the_lock_for_too_long_is_told_and_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lock_held_too_long_is_reported_and_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_lock, "THREADS_S", 0.05)
     lock, holds, go = SharedLock(tmp_path / "x.json"), threading.Event(), threading.Event()
 
@@ -34,7 +32,7 @@ def test_a_thread_that_keeps_the_lock_for_too_long_is_told_and_not_waited_for(
         pass
 
 
-def test_one_owner_at_a_time_works_on_what_takes_long(tmp_path: Path) -> None:
+def test_long_work_has_one_owner_at_a_time(tmp_path: Path) -> None:
     file = tmp_path / "index" / "x.following.lock"
     one, other = FollowingLock(file), FollowingLock(file)
     assert one.take()
@@ -48,7 +46,7 @@ def test_one_owner_at_a_time_works_on_what_takes_long(tmp_path: Path) -> None:
     assert FollowingLock(file).take()
 
 
-def test_who_gives_the_lock_back_keeps_it_for_as_long_as_its_work_goes_on(tmp_path: Path) -> None:
+def test_cancelled_owner_keeps_lock_until_its_work_ends(tmp_path: Path) -> None:
     file = tmp_path / "index" / "x.following.lock"
     lock, done = FollowingLock(file), list[str]()
 
@@ -64,9 +62,7 @@ def test_who_gives_the_lock_back_keeps_it_for_as_long_as_its_work_goes_on(tmp_pa
     assert FollowingLock(file).take()
 
 
-def test_a_folder_that_is_deleted_while_the_lock_is_taken_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folder_deleted_while_locking_is_recreated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, made = tmp_path / "index", shared_lock.make_private_folder
     deleted: list[Path] = []
 

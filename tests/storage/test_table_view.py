@@ -1,4 +1,4 @@
-"""What a search reads of a table, while others write to it."""
+"""Reading a table for a search while others write to it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def texts(view: TableView, row_ids: Sequence[int]) -> list[str]:
 
 
 @pytest.mark.parametrize("matrix_bytes", [MATRIX_BYTES, 0], ids=["in memory", "on disk"])
-def test_a_view_stays_as_it_was_and_the_newest_is_as_it_is(table: LanceTable, matrix_bytes: int) -> None:
+def test_view_is_immutable_and_latest_is_current(table: LanceTable, matrix_bytes: int) -> None:
     put(table, "a.md", ["east", "north"], [EAST, NORTH])
     views = NewestView(matrix_bytes)
     before = views.of(table)
@@ -62,7 +62,7 @@ def test_a_view_stays_as_it_was_and_the_newest_is_as_it_is(table: LanceTable, ma
     assert (now.matrix is None) == (matrix_bytes == 0)
 
 
-def test_a_vector_that_is_made_later_is_found_from_then_on(table: LanceTable) -> None:
+def test_vector_added_later_is_found(table: LanceTable) -> None:
     put(table, "a.md", ["east"], [None])
     views = NewestView()
     assert views.of(table).nearest(EAST, 5, EVERYTHING) == []
@@ -73,7 +73,7 @@ def test_a_vector_that_is_made_later_is_found_from_then_on(table: LanceTable) ->
     assert view.rows([found])[found]["vector"].tolist() == [1, 0]
 
 
-def test_only_what_is_new_is_read_again_and_all_of_it_after_the_table_was_joined_together(table: LanceTable) -> None:
+def test_only_new_rows_are_read_and_everything_after_compaction(table: LanceTable) -> None:
     for number in range(10):
         put(table, f"{number}.md", [f"note {number}"], [EAST])
     views = NewestView()
@@ -91,7 +91,7 @@ def test_only_what_is_new_is_read_again_and_all_of_it_after_the_table_was_joined
     assert texts(view, view.nearest(NORTH, 1, EVERYTHING)) == ["another note"]
 
 
-def test_a_new_version_copies_nothing_of_the_one_before(table: LanceTable) -> None:
+def test_new_version_shares_memory_with_previous(table: LanceTable) -> None:
     put(table, "a.md", ["east", "north"], [EAST, NORTH])
     put(table, "b.md", ["far east", "nowhere"], [EAST, None])
     views = NewestView()
@@ -106,7 +106,7 @@ def test_a_new_version_copies_nothing_of_the_one_before(table: LanceTable) -> No
     assert texts(now, now.nearest(NORTH, 9, EVERYTHING)) == ["north again", "far east", "south"]
 
 
-def test_where_it_has_no_room_both_are_never_in_memory_together(
+def test_without_spare_capacity_both_copies_are_never_in_memory_together(
     table: LanceTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vector_matrix, "_MIN_SPARE_BYTES", 8)
@@ -128,7 +128,7 @@ def test_where_it_has_no_room_both_are_never_in_memory_together(
     assert sorted(texts(view, view.nearest(NORTH, 2, EVERYTHING))) == ["north", "north again"]
 
 
-def test_what_is_let_go_is_read_again(table: LanceTable) -> None:
+def test_released_view_is_read_again(table: LanceTable) -> None:
     put(table, "a.md", ["east"], [EAST])
     views = NewestView()
     vectors = weakref.ref(views.of(table).matrix.room.vectors)  # type: ignore[union-attr]
@@ -149,7 +149,7 @@ def test_rows_may_come_in_any_order() -> None:
     assert [None if one is None else one.tolist() for one in matrix.vectors_of([9, 7, 4])] == [[1, 0], None, [0, 1]]
 
 
-def test_more_than_the_bound_is_searched_on_disk(table: LanceTable) -> None:
+def test_tables_above_limit_are_searched_on_disk(table: LanceTable) -> None:
     put(table, "a.md", ["east"], [EAST])
     assert NewestView(8).of(table).matrix is not None
     put(table, "b.md", ["north"], [NORTH])
@@ -159,7 +159,7 @@ def test_more_than_the_bound_is_searched_on_disk(table: LanceTable) -> None:
 
 
 @pytest.mark.parametrize("dimension", [384, 768, 1536, 3072, 4096])
-def test_a_matrix_has_room_for_more_and_takes_no_more_than_is_said(dimension: int) -> None:
+def test_matrix_has_bounded_spare_capacity(dimension: int) -> None:
     for count in (1, MATRIX_BYTES // (4 * dimension)):
         ids = np.arange(count, dtype=np.uint64)
         one = as_table([row.columns for row in rows_of(source("a.md", "one"), "c")], [None], dimension)

@@ -11,7 +11,7 @@ from onyx_jupyter.storage.thread_executor import SerialExecutor, in_thread
 from tests.waiting import LIMIT_S, until
 
 
-async def test_what_work_returns_and_raises_comes_back() -> None:
+async def test_results_and_exceptions_of_work_are_returned() -> None:
     assert await in_thread(lambda: 6 * 7, "test") == 42
     with pytest.raises(ZeroDivisionError):
         await in_thread(lambda: 1 // 0, "test")
@@ -22,7 +22,7 @@ class Panic(BaseException):
 
 
 @pytest.mark.parametrize("error", [Panic("index out of range"), SystemExit("bye"), asyncio.CancelledError()])
-async def test_a_thread_that_ends_in_any_way_is_told_and_leaves_its_turn(
+async def test_thread_ending_in_any_way_is_reported_and_frees_its_slot(
     error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
     def break_down() -> None:
@@ -38,13 +38,13 @@ async def test_a_thread_that_ends_in_any_way_is_told_and_leaves_its_turn(
     assert record.exc_info[1] is error
 
 
-async def test_the_end_of_an_iterator_is_handed_on_although_no_future_takes_it() -> None:
+async def test_stop_iteration_is_passed_on() -> None:
     async with asyncio.timeout(LIMIT_S):
         with pytest.raises(RuntimeError, match="StopIteration"):
             await in_thread(lambda: next(iter([])), "test")
 
 
-async def test_where_no_thread_can_be_started_the_turn_is_free_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failed_thread_start_frees_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -56,7 +56,7 @@ async def test_where_no_thread_can_be_started_the_turn_is_free_again(monkeypatch
     assert await one.run(lambda: "next") == "next"
 
 
-async def test_work_goes_on_where_no_thread_of_the_pool_is_left() -> None:
+async def test_work_continues_without_free_pool_threads() -> None:
     go = threading.Event()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
     taken = asyncio.create_task(asyncio.to_thread(go.wait))
@@ -68,7 +68,7 @@ async def test_work_goes_on_where_no_thread_of_the_pool_is_left() -> None:
         await taken
 
 
-async def test_however_much_waits_one_thread_waits_and_all_of_it_is_done_in_order() -> None:
+async def test_queued_work_uses_one_thread_and_runs_in_order() -> None:
     one, go, done = SerialExecutor("onyx waiting"), threading.Event(), list[int]()
 
     def work(number: int) -> int:
@@ -84,7 +84,7 @@ async def test_however_much_waits_one_thread_waits_and_all_of_it_is_done_in_orde
     assert await asyncio.gather(*waiting) == done == list(range(20))
 
 
-async def test_who_is_cancelled_leaves_the_turn_to_the_next_when_the_thread_has_ended() -> None:
+async def test_cancelled_work_frees_slot_when_its_thread_ends() -> None:
     one, go, begun = SerialExecutor("onyx cancelled"), threading.Event(), list[int]()
 
     def work(number: int) -> int:
@@ -134,6 +134,6 @@ print("ends", flush=True)
 """
 
 
-def test_a_process_ends_although_work_hangs_and_asks_what_can_be_asked_to_stop() -> None:
+def test_process_exits_despite_hanging_work_asking_it_to_stop() -> None:
     ended = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert (ended.returncode, ended.stdout) == (0, "ends\nstopped\n"), ended.stderr

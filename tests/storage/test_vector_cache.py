@@ -10,7 +10,7 @@ from onyx_jupyter.testing.fake_clock import FakeClock
 IDENTITY = EmbedderIdentity("local", "minilm", 384)
 
 
-def test_key_changes_with_all_that_a_vector_depends_on() -> None:
+def test_key_covers_everything_a_vector_depends_on() -> None:
     keys = {
         vector_key(IDENTITY, "text"),
         vector_key(IDENTITY, "text "),
@@ -25,7 +25,7 @@ def test_key_changes_with_all_that_a_vector_depends_on() -> None:
     assert vector_key(IDENTITY, "text") == vector_key(EmbedderIdentity("local", "minilm", 384), "text", "passage")
 
 
-async def test_vectors_come_back_to_the_bit_whatever_their_dimension(tmp_path: Path) -> None:
+async def test_vectors_round_trip_exactly_in_any_dimension(tmp_path: Path) -> None:
     vectors = {"a": np.array([1 / 3, -2], np.float32), "b": np.arange(768, dtype=np.float32)}
     await LanceVectorCache(tmp_path / "index").put(vectors)
     known = await LanceVectorCache(tmp_path / "index").get(["b", "never made", "a"])
@@ -33,7 +33,7 @@ async def test_vectors_come_back_to_the_bit_whatever_their_dimension(tmp_path: P
     assert all(np.array_equal(known[key], vectors[key]) and known[key].dtype == np.float32 for key in vectors)
 
 
-async def test_full_cache_lets_the_oldest_go(tmp_path: Path) -> None:
+async def test_full_cache_evicts_oldest(tmp_path: Path) -> None:
     clock = FakeClock()
     cache = LanceVectorCache(tmp_path / "index", entries=10, clock=clock)
     for number in range(25):
@@ -48,7 +48,7 @@ def states(folder: Path) -> int:
     return len(list(folder.glob("*.lance/_versions/*.manifest")))
 
 
-async def test_what_was_there_before_each_change_does_not_stay_on_disk(tmp_path: Path) -> None:
+async def test_old_table_versions_are_deleted_from_disk(tmp_path: Path) -> None:
     cache = LanceVectorCache(tmp_path / "index", kept_s=0.001)
     for number in range(30):
         await cache.put({f"key {number}": np.array([number], np.float32)})
@@ -56,7 +56,7 @@ async def test_what_was_there_before_each_change_does_not_stay_on_disk(tmp_path:
     assert len(await cache.get([f"key {number}" for number in range(30)])) == 30
 
 
-async def test_same_vector_is_kept_once(tmp_path: Path) -> None:
+async def test_same_vector_is_stored_once(tmp_path: Path) -> None:
     cache = LanceVectorCache(tmp_path / "index", entries=3)
     for _ in range(5):
         await cache.put({"a": np.array([1], np.float32)})
@@ -64,13 +64,13 @@ async def test_same_vector_is_kept_once(tmp_path: Path) -> None:
     assert (await cache.get(["a", "b", "c"])).keys() == {"a", "b", "c"}
 
 
-async def test_more_than_fit_at_once_are_kept_as_far_as_they_fit(tmp_path: Path) -> None:
+async def test_oversized_batch_is_stored_as_far_as_it_fits(tmp_path: Path) -> None:
     cache = LanceVectorCache(tmp_path / "index", entries=3)
     await cache.put({f"{number}": np.array([number], np.float32) for number in range(8)})
     assert len(await cache.get([f"{number}" for number in range(8)])) == 3
 
 
-async def test_damaged_or_deleted_cache_knows_nothing_and_goes_on(tmp_path: Path) -> None:
+async def test_damaged_or_deleted_cache_starts_empty(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     cache = LanceVectorCache(folder)
     await cache.put({"a": np.array([1], np.float32)})
@@ -84,7 +84,7 @@ async def test_damaged_or_deleted_cache_knows_nothing_and_goes_on(tmp_path: Path
     assert (await cache.get(["a"]))["a"].tolist() == [2]
 
 
-async def test_cache_that_cannot_be_written_raises_nothing(tmp_path: Path) -> None:
+async def test_unwritable_cache_raises_nothing(tmp_path: Path) -> None:
     tmp_path.joinpath("index").write_text("a file where the folder should be")
     cache = LanceVectorCache(tmp_path / "index")
     await cache.put({"a": np.array([1], np.float32)})

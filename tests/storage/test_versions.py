@@ -36,7 +36,7 @@ def store_of(
     )
 
 
-def test_each_state_can_be_read_again_with_who_brought_it_about(tmp_path: Path) -> None:
+def test_each_version_is_readable_with_author(tmp_path: Path) -> None:
     clock = FakeClock()
     store = store_of(tmp_path, clock)
     store.record(MEMORY, b"one", "user")
@@ -52,7 +52,7 @@ def test_each_state_can_be_read_again_with_who_brought_it_about(tmp_path: Path) 
     assert store_of(tmp_path).history(DAY)[0].author == "consolidation", "another server reads the same"
 
 
-def test_what_has_not_changed_is_no_new_version_and_what_comes_back_is_one(tmp_path: Path) -> None:
+def test_unchanged_text_is_no_new_version_and_restored_text_is(tmp_path: Path) -> None:
     store = store_of(tmp_path)
     new = [store.record(MEMORY, content, "user").is_new for content in (b"one", b"one", b"two", b"one")]
     assert new == [True, False, True, True]
@@ -60,7 +60,7 @@ def test_what_has_not_changed_is_no_new_version_and_what_comes_back_is_one(tmp_p
     assert len(list((tmp_path / "versions/contents").rglob("*.z"))) == 2, "a content is kept once"
 
 
-def test_a_deleted_file_keeps_its_versions_and_can_come_back(tmp_path: Path) -> None:
+def test_deleted_file_keeps_versions_and_can_be_restored(tmp_path: Path) -> None:
     store = store_of(tmp_path)
     assert store.record(MEMORY, None, "user") == Recorded(None, is_new=False)
     store.record(MEMORY, b"one", "user")
@@ -76,12 +76,12 @@ def test_a_deleted_file_keeps_its_versions_and_can_come_back(tmp_path: Path) -> 
     assert store.history(MEMORY)[-1].restored == 1
 
 
-def test_a_version_that_never_was_is_not_found(tmp_path: Path) -> None:
+def test_unknown_version_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no version 7 of MEMORY"):
         store_of(tmp_path).read(MEMORY, 7)
 
 
-def test_all_of_it_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_versions_are_private(tmp_path: Path) -> None:
     store_of(tmp_path).record(VersionedFile("", "shared/user-profile.md"), b"one", "user")
     made = list((tmp_path / "versions").rglob("*"))
     assert len(made) > 3
@@ -89,7 +89,7 @@ def test_all_of_it_is_for_its_owner_alone(tmp_path: Path) -> None:
         assert place.stat().st_mode & 0o077 == 0, place
 
 
-def test_a_content_that_was_damaged_on_disk_is_never_given_for_the_true_one(tmp_path: Path) -> None:
+def test_damaged_content_is_never_returned(tmp_path: Path) -> None:
     store = store_of(tmp_path)
     store.record(MEMORY, b"one", "user")
     (place,) = (tmp_path / "versions/contents").rglob("*.z")
@@ -99,7 +99,7 @@ def test_a_content_that_was_damaged_on_disk_is_never_given_for_the_true_one(tmp_
             store.read(MEMORY, 1)
 
 
-def test_lines_that_cannot_be_read_hide_no_others(tmp_path: Path) -> None:
+def test_unreadable_lines_hide_no_others(tmp_path: Path) -> None:
     store = store_of(tmp_path)
     store.record(MEMORY, b"one", "user")
     log = tmp_path / "versions/main/MEMORY.md.jsonl"
@@ -110,7 +110,7 @@ def test_lines_that_cannot_be_read_hide_no_others(tmp_path: Path) -> None:
     assert store.read(MEMORY, 3) == b"two"
 
 
-def test_what_a_newer_onyx_keeps_stays_with_its_content_where_an_older_one_thins(tmp_path: Path) -> None:
+def test_versions_of_newer_release_survive_pruning_by_older_one(tmp_path: Path) -> None:
     clock = FakeClock()
     store = store_of(tmp_path, clock, max_bytes=1, max_per_file=1)
     newer = store_of(tmp_path, clock)
@@ -129,7 +129,7 @@ def test_what_a_newer_onyx_keeps_stays_with_its_content_where_an_older_one_thins
     assert store.read(MEMORY, 2) == b"state 1"
 
 
-def test_after_a_version_that_cannot_be_read_numbers_go_on_and_the_same_content_is_no_new_one(tmp_path: Path) -> None:
+def test_numbering_continues_after_unreadable_version(tmp_path: Path) -> None:
     store = store_of(tmp_path)
     store.record(MEMORY, b"one", "user")
     log = tmp_path / "versions/main/MEMORY.md.jsonl"
@@ -140,7 +140,7 @@ def test_after_a_version_that_cannot_be_read_numbers_go_on_and_the_same_content_
     assert second.number == 2
 
 
-def test_servers_that_live_for_short_keep_the_bound_as_well(tmp_path: Path) -> None:
+def test_short_lived_servers_respect_limit(tmp_path: Path) -> None:
     clock = FakeClock()
     for number in range(30):
         store = store_of(tmp_path, clock, max_bytes=100_000, max_per_file=2)
@@ -151,7 +151,7 @@ def test_servers_that_live_for_short_keep_the_bound_as_well(tmp_path: Path) -> N
     assert 40_000 < kept <= 100_000
 
 
-def test_whoever_thins_is_told_at_the_first_version_of_a_process_and_when_much_was_added(tmp_path: Path) -> None:
+def test_pruning_is_signalled_at_first_version_and_after_many(tmp_path: Path) -> None:
     told: list[int] = []
 
     def tell() -> None:
@@ -167,7 +167,7 @@ def test_whoever_thins_is_told_at_the_first_version_of_a_process_and_when_much_w
     assert len(told) == 3, "what a line takes counts, too"
 
 
-def test_the_oldest_go_when_it_is_too_much_but_never_a_files_newest(tmp_path: Path) -> None:
+def test_oldest_are_pruned_but_never_the_latest_of_a_file(tmp_path: Path) -> None:
     clock = FakeClock()
     store = store_of(tmp_path, clock, max_bytes=1, max_per_file=50)
     for number in range(80):
@@ -184,7 +184,7 @@ def test_the_oldest_go_when_it_is_too_much_but_never_a_files_newest(tmp_path: Pa
     assert next_one.number == 81, "a number is never given twice"
 
 
-def test_only_as_many_go_as_have_to_and_the_oldest_of_all_files_first(tmp_path: Path) -> None:
+def test_only_necessary_versions_are_pruned_oldest_of_all_files_first(tmp_path: Path) -> None:
     clock = FakeClock()
     store = store_of(tmp_path, clock, max_bytes=130_000, max_per_file=2)
     for _ in range(4):
@@ -196,7 +196,7 @@ def test_only_as_many_go_as_have_to_and_the_oldest_of_all_files_first(tmp_path: 
     assert store.prune() == 0
 
 
-def test_a_full_disk_leaves_what_was_there_as_it_was(tmp_path: Path) -> None:
+def test_full_disk_leaves_existing_versions(tmp_path: Path) -> None:
     store = store_of(tmp_path)
     store.record(MEMORY, b"one", "user")
     with file_size_limit(100), pytest.raises(StorageError):
@@ -207,7 +207,7 @@ def test_a_full_disk_leaves_what_was_there_as_it_was(tmp_path: Path) -> None:
     assert store.read(MEMORY, 2) == b"two"
 
 
-def test_two_servers_that_are_killed_at_any_moment_leave_only_versions_that_can_be_read(tmp_path: Path) -> None:
+def test_two_servers_killed_anytime_leave_only_readable_versions(tmp_path: Path) -> None:
     folder = tmp_path / "versions"
     store = VersionStore(folder, FakeClock())
     for round_ in range(4):
@@ -235,7 +235,7 @@ def test_two_servers_that_are_killed_at_any_moment_leave_only_versions_that_can_
     assert store.read(MEMORY, store.history(MEMORY)[-1].number) == b"after all that"
 
 
-def test_where_the_clock_jumps_back_the_older_versions_of_a_file_go_first_all_the_same(tmp_path: Path) -> None:
+def test_after_clock_jump_older_versions_are_pruned_first(tmp_path: Path) -> None:
     ahead, right = FakeClock(), FakeClock()
     ahead.advance(1000)
     for clock in (ahead, right):

@@ -52,7 +52,7 @@ async def told_of(seen: Seen, file: Path) -> None:
     await until(wrote)
 
 
-async def test_changes_are_told_and_what_lies_deeper_is_not(tmp_path: Path) -> None:
+async def test_changes_are_reported_but_not_in_subfolders(tmp_path: Path) -> None:
     (tmp_path / "deeper").mkdir()
     async with watching(lambda: [tmp_path]) as seen:
         await told_of(seen, tmp_path / "first.md")
@@ -64,7 +64,7 @@ async def test_changes_are_told_and_what_lies_deeper_is_not(tmp_path: Path) -> N
     assert "no.md" not in seen.names
 
 
-async def test_a_folder_that_comes_later_is_watched_from_then_on(tmp_path: Path) -> None:
+async def test_folder_created_later_is_watched(tmp_path: Path) -> None:
     later = tmp_path / "memory"
     async with watching(lambda: [tmp_path, later]) as seen:
         await told_of(seen, tmp_path / "first.md")
@@ -89,14 +89,14 @@ class Refusing:
         return watch(*folders, **options | {"poll_delay_ms": 20})
 
 
-async def test_where_the_system_refuses_to_watch_files_are_looked_at(tmp_path: Path) -> None:
+async def test_without_watch_support_files_are_polled(tmp_path: Path) -> None:
     system = Refusing()
     async with watching(lambda: [tmp_path], open_watch=system.watch) as seen:
         await told_of(seen, tmp_path / "first.md")
     assert system.asked == [False, True]
 
 
-async def test_a_system_that_can_watch_again_is_no_longer_polled(tmp_path: Path) -> None:
+async def test_polling_ends_when_watching_works_again(tmp_path: Path) -> None:
     system = Refusing()
     async with watching(lambda: [tmp_path], open_watch=system.watch, polled_s=0.05) as seen:
         await until(lambda: system.asked[:4] == [False, True, False, True])
@@ -112,7 +112,7 @@ class Panic(BaseException):
 
 
 @pytest.mark.parametrize("error", [Panic("index out of range"), ValueError("not a folder")])
-async def test_a_watch_that_ends_in_any_way_is_told_and_files_are_looked_at(
+async def test_ended_watch_is_reported_and_files_are_polled(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, error: BaseException
 ) -> None:
     def watch(*folders: Path, **options: Any) -> Any:
@@ -129,7 +129,7 @@ async def test_a_watch_that_ends_in_any_way_is_told_and_files_are_looked_at(
     ]
 
 
-async def test_where_files_cannot_even_be_looked_at_that_is_told_once_and_tried_again(
+async def test_failed_polling_is_reported_once_and_retried(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("onyx_jupyter.storage.watch._RETRY_S", 0.01)
@@ -156,7 +156,7 @@ def told_as(error: BaseException) -> str:
     return str(error) if isinstance(error, Exception) else f"A thread ended with {type(error).__name__}: {error}"
 
 
-async def test_a_folder_that_vanishes_before_it_is_watched_makes_nobody_poll(tmp_path: Path) -> None:
+async def test_folder_vanishing_before_watch_causes_no_polling(tmp_path: Path) -> None:
     folders = [tmp_path, tmp_path / "memory"]
     folders[1].mkdir()
     asked: list[tuple[int, bool]] = []
@@ -175,7 +175,7 @@ async def test_a_folder_that_vanishes_before_it_is_watched_makes_nobody_poll(tmp
     assert asked == [(2, False), (1, False)]
 
 
-async def test_a_folder_that_is_replaced_at_once_is_watched_from_then_on(tmp_path: Path) -> None:
+async def test_replaced_folder_is_watched(tmp_path: Path) -> None:
     memory = tmp_path / "memory"
     memory.mkdir()
     async with watching(lambda: [tmp_path, memory]) as seen:
@@ -187,7 +187,7 @@ async def test_a_folder_that_is_replaced_at_once_is_watched_from_then_on(tmp_pat
         await told_of(seen, memory / "after.md")
 
 
-async def test_a_folder_that_went_away_is_watched_anew_even_where_the_next_one_looks_like_it(tmp_path: Path) -> None:
+async def test_recreated_folder_is_watched_even_if_it_looks_the_same(tmp_path: Path) -> None:
     watched: list[Path] = []
 
     def watch(*folders: Path, **options: Any) -> Iterator[set[tuple[int, str]]]:
@@ -200,7 +200,7 @@ async def test_a_folder_that_went_away_is_watched_anew_even_where_the_next_one_l
         await until(lambda: watched == [tmp_path] * 2)
 
 
-async def test_nothing_goes_on_when_nobody_watches_any_more(tmp_path: Path) -> None:
+async def test_nothing_runs_without_watchers(tmp_path: Path) -> None:
     stops: list[threading.Event] = []
 
     def answer_too_long(*folders: Path, **options: Any) -> Iterator[set[tuple[int, str]]]:
@@ -246,13 +246,13 @@ print("told")
 
 
 @pytest.mark.parametrize("loop", ["open", "closed"])
-def test_a_process_ends_although_nobody_has_stopped_its_watch(tmp_path: Path, loop: str) -> None:
+def test_process_exits_without_stopping_its_watch(tmp_path: Path, loop: str) -> None:
     command = [sys.executable, "-c", LEFT_OPEN, str(tmp_path), loop]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert (ended.returncode, ended.stdout) == (0, "told\n"), ended.stderr
 
 
-def test_a_file_is_whole_when_it_has_been_left_in_peace(tmp_path: Path) -> None:
+def test_file_is_complete_after_quiet_period(tmp_path: Path) -> None:
     clock = FakeClock()
     settling, file = Settling(clock, 1.5), tmp_path / "x.md"
     now_ns = int(clock.now().timestamp() * 1e9)
@@ -270,7 +270,7 @@ def test_a_file_is_whole_when_it_has_been_left_in_peace(tmp_path: Path) -> None:
     assert settling.wait_s(file, FileStamp(now_ns + 10**18, 0, 0)) == 4.5, "cut to nothing: most often to be filled"
 
 
-def test_a_file_written_as_a_whole_is_waited_for_no_more_than_once(tmp_path: Path) -> None:
+def test_atomically_written_file_is_waited_for_at_most_once(tmp_path: Path) -> None:
     clock = FakeClock()
     settling, file = Settling(clock), tmp_path / "x.md"
     stamp = FileStamp(int(clock.now().timestamp() * 1e9), 0, 10)

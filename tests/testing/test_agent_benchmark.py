@@ -73,7 +73,7 @@ def with_question(data: Path, **changes: object) -> Path:
     return data
 
 
-def test_a_message_has_the_question_the_constraints_the_form_and_the_file_and_no_answer(data: Path) -> None:
+def test_message_has_question_constraints_format_and_file_but_no_answer(data: Path) -> None:
     (one,) = read_tasks(data)
     (message,) = one.messages
     for part in ("question", "constraints", "format", "file_name"):
@@ -82,7 +82,7 @@ def test_a_message_has_the_question_the_constraints_the_form_and_the_file_and_no
     assert [file.name for file in one.files] == ["animals.csv"]
 
 
-def test_a_question_is_judged_by_its_answer_and_by_what_code_put_out(data: Path) -> None:
+def test_question_is_judged_by_answer_and_code_output(data: Path) -> None:
     (one,) = read_tasks(data)
 
     def judged(answer: str, *outputs: str) -> Verdict:
@@ -94,7 +94,7 @@ def test_a_question_is_judged_by_its_answer_and_by_what_code_put_out(data: Path)
     assert (unsaid.right, unsaid.computed, unsaid.missing) == (False, True, "wanted @mean_legs[3.5]")
 
 
-def test_what_is_wrong_with_the_data_is_said_with_its_line(data: Path) -> None:
+def test_invalid_data_is_reported_with_line(data: Path) -> None:
     with pytest.raises(ValueError, match=r"questions.jsonl, line 1: there is no table .*none.csv"):
         read_tasks(with_question(data, file_name="none.csv"))
     with pytest.raises(ValueError, match="line 1: labels: "):
@@ -114,7 +114,7 @@ def test_what_is_wrong_with_the_data_is_said_with_its_line(data: Path) -> None:
         (["--model", "local/x", "--set", "first_minute", "--system", "one_shot"], "does not see"),
     ],
 )
-def test_an_option_that_cannot_be_is_refused(
+def test_invalid_option_is_rejected(
     data: Path, arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -122,7 +122,7 @@ def test_an_option_that_cannot_be_is_refused(
     assert problem in " ".join(capsys.readouterr().err.split())
 
 
-def test_onyx_is_asked_with_the_notebook_in_front_and_what_it_did_is_kept(data: Path, tmp_path: Path) -> None:
+def test_onyx_is_asked_with_notebook_open_and_its_work_is_kept(data: Path, tmp_path: Path) -> None:
     (one,) = read_tasks(data)
     asked: list[Received] = []
     with ScriptedServer(adds_cells(NOTEBOOK, asked, (CODE, "The mean is 3.5: @mean_legs[3.5]"))) as provider:
@@ -144,7 +144,7 @@ def test_onyx_is_asked_with_the_notebook_in_front_and_what_it_did_is_kept(data: 
 
 
 @pytest.mark.timeout(400)
-def test_a_second_question_is_asked_of_a_notebook_that_has_run(tmp_path: Path) -> None:
+def test_second_question_uses_an_executed_notebook(tmp_path: Path) -> None:
     one = next(one for one in follow_ups.TASKS if one.id == "as_a_bar_chart")
     rates = 'rates = customers.groupby("contract")["churned"].mean()\nprint(rates)'
     chart = 'rates.plot.bar(ylabel="churn rate")'
@@ -159,7 +159,7 @@ def test_a_second_question_is_asked_of_a_notebook_that_has_run(tmp_path: Path) -
     assert not one.judge([first, first]).right
 
 
-def test_an_answer_that_takes_too_long_is_stopped_and_counts_as_an_error(data: Path, tmp_path: Path) -> None:
+def test_answer_over_time_limit_is_stopped_and_counts_as_error(data: Path, tmp_path: Path) -> None:
     (one,) = read_tasks(data)
     with ScriptedServer(lambda _: [Say("and so on " * 1000, chunk_chars=10, delay_s=0.2)]) as provider:
         (turn,) = Onyx(scripted(provider), time_limit_s=4, writing_s=0).run(one, tmp_path / "kept")
@@ -182,7 +182,7 @@ axes.set(xlabel="contract", ylabel="churn rate")
 plt.show()"""
 
 
-def test_a_figure_is_known_by_its_axes_and_what_is_drawn_in_them() -> None:
+def test_figure_is_recognized_by_axes_and_artists() -> None:
     cells = [code("a", "import matplotlib.pyplot as plt\nplt.plot([1, 2])"), code("b", BARS), code("c", "1 / 0")]
     (picture,) = pictures_of(cells, frozenset({"b"}))
     assert set(picture.labels) == {"contract", "churn rate"}
@@ -190,7 +190,7 @@ def test_a_figure_is_known_by_its_axes_and_what_is_drawn_in_them() -> None:
     assert picture.heights == [0.25, 0.5]
 
 
-def test_a_plot_needs_a_picture_its_labels_and_its_heights() -> None:
+def test_plot_needs_image_labels_and_heights() -> None:
     turn = Turn("", cells=[code("b", BARS, picture=True)], touched=frozenset({"b"}))
     check = draws("churn", heights=lambda: [0.25, 0.5], names=["one"])
     assert check(turn) == ""
@@ -200,7 +200,7 @@ def test_a_plot_needs_a_picture_its_labels_and_its_heights() -> None:
     assert check(replace(turn, touched=frozenset())) == "a picture below a cell"
 
 
-def test_only_what_a_touched_cell_shows_counts_as_shown_and_the_rest_as_computed() -> None:
+def test_only_output_of_touched_cell_counts_as_shown() -> None:
     rates = customers().groupby("contract")["churned"].mean()
     shown = "\n".join(f"{name} {rate:.1%}" for name, rate in rates.items())
     one = task("x", WELCOME, "Add it.", check=shows_numbers(lambda: rates, share=True))
@@ -214,7 +214,7 @@ def test_only_what_a_touched_cell_shows_counts_as_shown_and_the_rest_as_computed
 
 
 @pytest.mark.parametrize("tasks", [first_minute.TASKS, follow_ups.TASKS], ids=["first_minute", "follow_ups"])
-def test_a_set_has_ten_questions_of_which_none_is_right_unanswered(tasks: list) -> None:
+def test_set_has_ten_questions_none_right_unanswered(tasks: list) -> None:
     assert len({one.id for one in tasks}) == 10
     for one in tasks:
         assert one.notebook.is_file()
@@ -241,12 +241,12 @@ def test_a_set_has_ten_questions_of_which_none_is_right_unanswered(tasks: list) 
         ("only_gentoo", "It is 0.67 for Gentoo.", True),
     ],
 )
-def test_an_answer_is_held_against_the_data(identity: str, answer: str, is_right: bool) -> None:
+def test_answer_is_checked_against_data(identity: str, answer: str, is_right: bool) -> None:
     one = next(task for task in [*first_minute.TASKS, *follow_ups.TASKS] if task.id == identity)
     assert one.judge([Turn(message, answer) for message in one.messages]).right is is_right
 
 
-def test_the_report_counts_by_level_and_tells_each_failure_in_a_line(data: Path) -> None:
+def test_report_counts_by_level_and_lists_failures(data: Path) -> None:
     (easy,) = read_tasks(data)
     hard = replace(easy, id="8", level="hard")
     good = Turn("?", "@mean_legs[3.5]", ["3.5"], model_calls=2, prompt_tokens=1000, completion_tokens=50, seconds=3)
@@ -289,7 +289,7 @@ DONE = Turn("", tools=["skill_profile_table"], files=FILES, notes="- Likes blue"
         ("list_files", "notes.md and animals.csv"),
     ],
 )
-def test_an_action_counts_by_what_is_there_afterwards(identity: str, answer: str) -> None:
+def test_action_is_judged_by_final_state(identity: str, answer: str) -> None:
     one = next(one for one in actions.TASKS if one.id == identity)
     before = [replace(DONE, message=message) for message in one.messages[:-1]]
     assert one.judge([*before, replace(DONE, answer=answer)]).right

@@ -43,18 +43,18 @@ def fenced(source: str) -> str:
         ("x = 5", "x = 5"),
     ],
 )
-def test_the_first_script_in_an_answer_is_run(text: str, source: str) -> None:
+def test_first_script_in_answer_is_run(text: str, source: str) -> None:
     assert script_in(text) == source
 
 
-def test_what_the_script_prints_is_the_answer_and_it_finds_the_table(tmp_path: Path) -> None:
+def test_printed_output_is_the_answer_and_table_is_found(tmp_path: Path) -> None:
     (tmp_path / "animals.csv").write_text("name,legs\ncat,4\n")
     said = Said(fenced("print(open('animals.csv').read().split(',')[-1])"))
     assert scripts(said, tmp_path) == ("", ["4\n\n"])
     assert said.told == ["How many legs?"]
 
 
-def test_an_error_is_told_and_the_corrected_script_counts(tmp_path: Path) -> None:
+def test_error_is_reported_and_corrected_script_counts(tmp_path: Path) -> None:
     said = Said(fenced("print(1)\n{}['legs']"), fenced("x = 4"), fenced("print(4)"))
     assert scripts(said, tmp_path) == ("", ["1\n", "", "4\n"])
     _, first, second = said.told
@@ -63,14 +63,14 @@ def test_an_error_is_told_and_the_corrected_script_counts(tmp_path: Path) -> Non
     assert "It printed nothing." in second
 
 
-def test_after_the_last_repair_it_has_failed(tmp_path: Path) -> None:
+def test_after_last_repair_it_fails(tmp_path: Path) -> None:
     said = Said(*[fenced("1 / 0")] * (1 + REPAIRS))
     error, printed = scripts(said, tmp_path)
     assert error == f"the script failed {1 + REPAIRS} times: ZeroDivisionError: division by zero"
     assert printed == [""] * (1 + REPAIRS)
 
 
-def test_a_task_about_a_notebook_is_refused(tmp_path: Path) -> None:
+def test_notebook_task_is_rejected(tmp_path: Path) -> None:
     task = Task("x", "easy", ["What?"], lambda _: Verdict(right=False, computed=False), (), WELCOME)
     (tmp_path / "never-loaded.gguf").touch()
     with (
@@ -81,7 +81,7 @@ def test_a_task_about_a_notebook_is_refused(tmp_path: Path) -> None:
 
 
 @needs_local_model
-def test_a_real_model_is_asked_and_what_it_said_is_kept(tmp_path: Path) -> None:
+def test_real_model_is_asked_and_its_answer_kept(tmp_path: Path) -> None:
     task = Task("x", "easy", ["What is 3 + 4? Print it."], lambda _: Verdict(right=False, computed=False))
     with OneShot(f"local/{FILE}", time_limit_s=90) as one_shot:
         (turn,) = one_shot.run(task, tmp_path)

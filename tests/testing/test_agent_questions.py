@@ -106,7 +106,7 @@ def judged(ran: tuple[Path, Any], identity: str, kind: str) -> bool:
 
 
 @pytest.mark.timeout(600)
-def test_good_work_is_right_and_a_near_miss_is_not(ran: tuple[Path, Any]) -> None:
+def test_correct_work_passes_and_near_miss_fails(ran: tuple[Path, Any]) -> None:
     work = list(WORK[ran[0]])
     assert [identity for identity in work if not judged(ran, identity, "right")] == []
     assert [identity for identity in work if judged(ran, identity, "wrong")] == []
@@ -114,7 +114,7 @@ def test_good_work_is_right_and_a_near_miss_is_not(ran: tuple[Path, Any]) -> Non
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("ran", [WELCOME], indirect=True, ids=["welcome"])
-def test_a_cell_that_was_to_be_sorted_is_no_second_cell(ran: tuple[Path, Any]) -> None:
+def test_cell_to_be_sorted_is_not_a_second_cell(ran: tuple[Path, Any]) -> None:
     cells = {cell.id: dict(cell) for cell in ran[1].cells}
     own = [dict(cell) for cell in ran[1].cells[: len(nbformat.read(WELCOME, as_version=4).cells)]]
     name = "sort_the_same_cell-right"

@@ -28,7 +28,7 @@ from benchmarks.agent.scoring import is_computed, is_right, is_solved, numbers_i
         ("1234,5678", [1234, 5678]),
     ],
 )
-def test_numbers_are_found_whole_with_sign_and_separators(text: str, numbers: list[float]) -> None:
+def test_numbers_are_parsed_with_sign_and_separators(text: str, numbers: list[float]) -> None:
     assert [number.value for number in numbers_in(text)] == pytest.approx(numbers)
 
 
@@ -52,7 +52,7 @@ def test_numbers_are_found_whole_with_sign_and_separators(text: str, numbers: li
         ("None.", ""),
     ],
 )
-def test_a_value_stands_in_a_text(text: str, value: str) -> None:
+def test_value_is_found_in_text(text: str, value: str) -> None:
     assert stands_in(text, value)
 
 
@@ -81,25 +81,25 @@ def test_a_value_stands_in_a_text(text: str, value: str) -> None:
         ("", "6"),
     ],
 )
-def test_a_value_does_not_stand_in_a_text(text: str, value: str) -> None:
+def test_value_is_not_found_in_text(text: str, value: str) -> None:
     assert not stands_in(text, value)
 
 
-def test_what_a_cell_shows_with_all_digits_counts_as_computed_and_not_as_said() -> None:
+def test_full_precision_output_counts_as_computed_not_said() -> None:
     labels = [("mean_gap", "0.07")]
     assert is_computed(["0.067234"], labels)
     assert not is_computed(["0.057234"], labels)
     assert not is_right("The ratio is 0.067234.", labels)
 
 
-def test_every_value_has_to_be_in_some_output() -> None:
+def test_every_value_must_be_in_some_output() -> None:
     labels = [("mean", "7.25"), ("spread", "0.80")]
     assert is_computed(["mean 7.2468", "std 0.7996"], labels)
     assert not is_computed(["mean 7.2468"], labels)
     assert not is_computed([], labels)
 
 
-def test_words_make_an_answer_right_and_only_the_form_solves_it() -> None:
+def test_text_makes_answer_right_and_only_format_solves_it() -> None:
     labels = [("mean", "7.25"), ("spread", "0.80")]
     words, form = "The mean is 7.25, with a deviation of 0.8.", "@mean[7.25] @spread[0.8]"
     assert (is_right(words, labels), is_solved(words, labels)) == (True, False)
@@ -108,17 +108,17 @@ def test_words_make_an_answer_right_and_only_the_form_solves_it() -> None:
     assert not is_right("@mean[7.25]", labels)
 
 
-def test_a_name_is_no_value() -> None:
+def test_name_is_not_a_value() -> None:
     assert not is_right("@mean_may_2020[88.2]", [("mean_may_2020", "2020")])
     assert not is_right("@uniform[none]", [("relationship", "uniform")])
 
 
-def test_values_under_each_other_s_names_are_wrong() -> None:
+def test_swapped_values_are_wrong() -> None:
     labels = [("mean", "7.25"), ("spread", "0.80")]
     assert not is_right("@mean[0.80] @spread[7.25]", labels)
 
 
-def test_of_two_forms_with_a_name_the_last_counts() -> None:
+def test_last_of_two_formatted_answers_counts() -> None:
     labels = [("mean_legs", "3.5")]
     assert is_solved("@mean_legs[mean]\n@mean_legs[3.5]", labels)
     assert not is_solved("@mean_legs[3.5]\n@mean_legs[3.1]", labels)
@@ -128,38 +128,38 @@ def test_of_two_forms_with_a_name_the_last_counts() -> None:
     "form",
     ['@link["weak link"]', "@link[Weak Link]", "@link[weak_link]", "@@link[weak link]", "`@link[weak link]`"],
 )
-def test_spelling_and_marks_do_not_spoil_a_form(form: str) -> None:
+def test_spelling_and_punctuation_are_tolerated_in_format(form: str) -> None:
     assert is_solved(form, [("link", "weak link")])
 
 
 @pytest.mark.parametrize(
     "form", ["@link[strong link]", "@link[weak link or strong link]", "@link weak link", "link[weak link]"]
 )
-def test_another_value_or_another_form_solves_nothing(form: str) -> None:
+def test_wrong_value_or_format_solves_nothing(form: str) -> None:
     assert not is_solved(form, [("link", "weak link")])
 
 
-def test_a_number_with_words_around_it_is_right_and_not_solved() -> None:
+def test_number_with_extra_words_is_right_but_not_solved() -> None:
     labels = [("wait", "48")]
     assert is_right("@wait[48 days]", labels)
     assert not is_solved("@wait[48 days]", labels)
     assert is_solved("@wait[ 48.0 ]", labels)
 
 
-def test_repeating_the_question_s_form_says_nothing() -> None:
+def test_repeating_the_requested_format_is_no_answer() -> None:
     asked = '@link[kind] where "kind" is a string that is either "strong link" or "weak link"'
     assert not is_right(f"I would answer as asked: {asked}", [("link", "weak link")], asked)
     assert is_right(f"It is a weak link. {asked}", [("link", "weak link")], asked)
 
 
-def test_an_empty_value_is_said_by_an_empty_form() -> None:
+def test_empty_value_matches_empty_format() -> None:
     labels = [("odd_towns", "")]
     assert is_solved("@odd_towns[]", labels)
     assert is_solved("@odd_towns[None]", labels)
     assert not is_right("@odd_towns[Oslo, Rome]", labels)
 
 
-def test_a_share_may_be_shown_in_any_of_its_forms() -> None:
+def test_share_may_be_given_in_any_notation() -> None:
     for text in ("0.4312", "0.43", "43.1", "43.12 %", "43%"):
         assert shows_number(text, 0.4312, share=True), text
     for text in ("0.45", "44", "4.3", "431"):

@@ -3,7 +3,7 @@ import pytest
 from onyx_jupyter.testing.fake_clock import START, FakeClock, counting_bytes, fake_ids
 
 
-def test_a_fake_clock_moves_only_when_told_and_both_readings_move_together() -> None:
+def test_fake_clock_moves_only_on_request_with_both_readings() -> None:
     clock = FakeClock()
     assert (clock.now(), clock.monotonic()) == (START, 0.0)
     clock.advance(90)
@@ -13,7 +13,7 @@ def test_a_fake_clock_moves_only_when_told_and_both_readings_move_together() -> 
         clock.advance(-1)
 
 
-def test_fake_ids_are_the_same_in_every_run_and_never_twice_the_same() -> None:
+def test_fake_ids_are_deterministic_and_unique() -> None:
     first, second = fake_ids(), fake_ids()
     ids = [first.new() for _ in range(5)]
     assert ids == [second.new() for _ in range(5)]

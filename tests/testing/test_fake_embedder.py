@@ -12,24 +12,24 @@ from onyx_jupyter.testing.fake_embedder import FakeEmbedder, FakeEmbeddings
 TEXTS = ["The cat sat on the mat.", "A cat on a mat", "quarterly revenue", "", "…"]
 
 
-async def test_vectors_have_length_one_and_the_dimension_asked_for() -> None:
+async def test_vectors_have_unit_length_and_requested_dimension() -> None:
     vectors = await FakeEmbedder(dimension=64).embed(TEXTS, "passage")
     assert vectors.shape == (5, 64)
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
 
 
-async def test_common_words_are_near_and_other_words_are_far() -> None:
+async def test_texts_with_common_words_are_near_and_others_far() -> None:
     first, second, other, *_ = await FakeEmbedder().embed(TEXTS, "passage")
     assert first @ second > 0.5 > 0.2 > first @ other
 
 
-async def test_words_said_to_be_alike_are_the_same() -> None:
+async def test_declared_synonyms_are_identical() -> None:
     vectors = await FakeEmbedder(alike={"car": "automobile"}).embed(["my car", "my automobile"], "query")
     assert np.array_equal(vectors[0], vectors[1])
 
 
-def test_another_process_makes_the_same_vector() -> None:
+def test_another_process_computes_the_same_vector() -> None:
     program = (
         "import asyncio; from onyx_jupyter.testing.fake_embedder import FakeEmbedder;"
         "print(asyncio.run(FakeEmbedder().embed(['a cat and a dog'], 'query'))[0].tobytes().hex())"
@@ -39,7 +39,7 @@ def test_another_process_makes_the_same_vector() -> None:
     assert said.stdout.strip() == here[0].tobytes().hex()
 
 
-async def test_failure_is_raised_until_it_is_taken_away() -> None:
+async def test_failure_is_raised_until_cleared() -> None:
     embedder = FakeEmbedder()
     embedder.failure = EmbeddingError("away")
     with pytest.raises(EmbeddingError, match="away"):
@@ -49,7 +49,7 @@ async def test_failure_is_raised_until_it_is_taken_away() -> None:
     assert embedder.calls == [("text",), ("text",)]
 
 
-async def test_vectors_of_another_identity_are_refused() -> None:
+async def test_vectors_of_another_identity_are_rejected() -> None:
     embeddings = FakeEmbeddings(FakeEmbedder())
     with pytest.raises(EmbeddingError, match="other"):
         await embeddings.embed(["text"], "query", identity=EmbedderIdentity("fake", "other", 256))

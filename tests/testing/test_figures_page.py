@@ -7,7 +7,7 @@ def titles(page):
     return [line for line in page.read_text("utf-8").splitlines() if line.startswith("## ")]
 
 
-def test_a_run_of_one_group_writes_its_section_and_leaves_the_others(tmp_path):
+def test_run_of_one_group_rewrites_only_its_section(tmp_path):
     page = tmp_path / "figures.md"
     write_sections(page, ["## One\n\nfirst", "## Two\n\nsecond", "## Three\n\nthird"])
     write_sections(page, ["## Two\n\nanew", "## Two and a half\n\nadded"])

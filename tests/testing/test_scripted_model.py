@@ -12,7 +12,7 @@ from onyx_jupyter.testing.scripted_model import ScriptedModel, ScriptedModels
 QUESTION = ModelRequest("Be brief.", [Message("user", "Hello there")])
 
 
-async def test_steps_come_as_events_in_the_order_of_the_script() -> None:
+async def test_steps_become_events_in_script_order() -> None:
     model = ScriptedModel(
         [[Progress("Loading"), Say("Hello", chunk_chars=3), Call("exec", {"command": "ls"}), Tokens(5, 2)]]
     )
@@ -27,7 +27,7 @@ async def test_steps_come_as_events_in_the_order_of_the_script() -> None:
     assert (model.finished, model.interrupted) == (1, 0)
 
 
-async def test_a_scripted_failure_comes_after_the_text_before_it() -> None:
+async def test_scripted_failure_follows_preceding_text() -> None:
     model = ScriptedModel([["Half", Fail("rate_limit", retry_after_s=7)]])
     answer = await collect(model.stream(QUESTION))
     assert answer.events == (TextDelta("Half"),)
@@ -36,7 +36,7 @@ async def test_a_scripted_failure_comes_after_the_text_before_it() -> None:
     assert model.finished == 0
 
 
-async def test_cancelling_a_hanging_answer_is_counted_as_interrupted() -> None:
+async def test_cancelled_hanging_answer_counts_as_interrupted() -> None:
     hang = Hang()
     model = ScriptedModel([[hang]])
 
@@ -52,27 +52,27 @@ async def test_cancelling_a_hanging_answer_is_counted_as_interrupted() -> None:
     assert (model.finished, model.interrupted) == (0, 1)
 
 
-async def test_one_request_more_than_the_script_has_replies_fails_the_test_that_made_it() -> None:
+async def test_request_beyond_script_fails_its_test() -> None:
     model = ScriptedModel(["Only one"])
     assert [event async for event in model.stream(QUESTION)]
     with pytest.raises(ScriptEnded):
         _ = [event async for event in model.stream(QUESTION)]
 
 
-async def test_a_function_chooses_the_reply_by_the_request() -> None:
+async def test_function_chooses_reply_by_request() -> None:
     model = ScriptedModel(lambda request: request.messages[-1].content.upper())
     events = [event async for event in model.stream(QUESTION)]
     assert events[0] == TextDelta("HELLO THERE")
 
 
-async def test_arguments_that_are_no_json_object_come_as_malformed() -> None:
+async def test_non_object_arguments_are_malformed() -> None:
     model = ScriptedModel([[Call("exec", '{"command": '), Call("exec", "[1]")]])
     *_, done = [event async for event in model.stream(QUESTION)]
     assert isinstance(done, ModelDone)
     assert [(call.arguments, call.malformed) for call in done.tool_calls] == [({}, '{"command": '), ({}, "[1]")]
 
 
-async def test_an_unknown_model_names_those_that_exist() -> None:
+async def test_unknown_model_lists_existing_ones() -> None:
     models = ScriptedModels(ScriptedModel(["Hi"]))
     with pytest.raises(ModelError) as caught:
         models.open("openai/none")

@@ -24,7 +24,7 @@ async def lines(server: ScriptedServer, text: str = "Hello") -> list[str]:
     return [line[6:] for line in answer.text.splitlines() if line.startswith("data: ")]
 
 
-async def test_text_comes_in_pieces_then_the_reason_the_usage_and_the_end() -> None:
+async def test_text_streams_then_finish_reason_usage_and_end() -> None:
     with ScriptedServer([[Say("Hello", chunk_chars=2), Tokens(9, 3, cached_tokens=4)]]) as server:
         *chunks, end = await lines(server)
     frames = [json.loads(chunk) for chunk in chunks]
@@ -35,7 +35,7 @@ async def test_text_comes_in_pieces_then_the_reason_the_usage_and_the_end() -> N
     assert server.requests[0].last_user_text == "Hello"
 
 
-async def test_a_tool_call_comes_name_first_and_its_arguments_in_fragments() -> None:
+async def test_tool_call_streams_name_then_argument_fragments() -> None:
     with ScriptedServer([[Call("exec", {"command": "ls"}, chunk_chars=5)]]) as server:
         frames = [json.loads(line) for line in (await lines(server))[:-1]]
     deltas = [f["choices"][0]["delta"]["tool_calls"][0] for f in frames if f["choices"] and f["choices"][0]["delta"]]
@@ -45,12 +45,12 @@ async def test_a_tool_call_comes_name_first_and_its_arguments_in_fragments() -> 
 
 
 @pytest.mark.parametrize("reply", [[Cut()], [Say("Half"), Cut()]], ids=["before", "in the middle"])
-async def test_a_cut_breaks_the_connection(reply: Reply) -> None:
+async def test_cut_breaks_connection(reply: Reply) -> None:
     with ScriptedServer([reply]) as server, pytest.raises(httpx.TransportError):
         await lines(server)
 
 
-async def test_a_wrong_key_is_refused_and_the_script_is_not_used_up() -> None:
+async def test_wrong_key_is_rejected_without_using_up_script() -> None:
     with ScriptedServer(["Hello"], api_key="right") as server:
         async with httpx.AsyncClient() as client:
             url = f"{server.base_url}/chat/completions"
@@ -60,7 +60,7 @@ async def test_a_wrong_key_is_refused_and_the_script_is_not_used_up() -> None:
     assert answer.json()["choices"][0]["message"]["content"] == "Hello"
 
 
-async def test_an_http_error_carries_its_code_and_headers() -> None:
+async def test_http_error_has_code_and_headers() -> None:
     with ScriptedServer([[HttpError(429, "Slow down.", "rate", {"retry-after": "7"})]]) as server:
         async with httpx.AsyncClient() as client:
             answer = await client.post(f"{server.base_url}/chat/completions", json=ask())
@@ -68,7 +68,7 @@ async def test_an_http_error_carries_its_code_and_headers() -> None:
     assert answer.json()["error"]["code"] == "rate"
 
 
-async def test_a_client_that_leaves_is_noticed_and_one_that_stays_is_not() -> None:
+async def test_client_disconnect_is_noticed() -> None:
     with ScriptedServer([[Say("Half"), Hang()], "Whole"]) as server:
         async with httpx.AsyncClient() as client:
             async with client.stream("POST", f"{server.base_url}/chat/completions", json=ask()) as answer:
@@ -79,7 +79,7 @@ async def test_a_client_that_leaves_is_noticed_and_one_that_stays_is_not() -> No
         assert not await server.requests[1].client_left(0)
 
 
-async def test_a_held_answer_goes_on_when_the_test_lets_it() -> None:
+async def test_held_answer_continues_when_released() -> None:
     hold = Hold()
     with ScriptedServer([["One", hold, Raw(b"data: {broken\n\n"), "Two"]]) as server:
         url = f"{server.base_url}/chat/completions"
@@ -92,7 +92,7 @@ async def test_a_held_answer_goes_on_when_the_test_lets_it() -> None:
     assert "Two" in rest
 
 
-async def test_more_requests_than_replies_are_an_http_error_that_the_test_can_see() -> None:
+async def test_requests_beyond_script_are_visible_http_errors() -> None:
     with ScriptedServer([]) as server:
         async with httpx.AsyncClient() as client:
             answer = await client.post(f"{server.base_url}/chat/completions", json=ask())
@@ -100,7 +100,7 @@ async def test_more_requests_than_replies_are_an_http_error_that_the_test_can_se
     assert server.failures
 
 
-async def test_models_are_listed_and_other_paths_are_not_there() -> None:
+async def test_models_are_listed_and_other_paths_are_404() -> None:
     with ScriptedServer(models=("one", "two")) as server:
         async with httpx.AsyncClient() as client:
             models = (await client.get(f"{server.base_url}/models")).json()["data"]
@@ -109,7 +109,7 @@ async def test_models_are_listed_and_other_paths_are_not_there() -> None:
     assert missing.status_code == 404
 
 
-async def test_the_demonstration_script_answers_by_words_of_the_question() -> None:
+async def test_demo_script_answers_by_words_of_question() -> None:
     with ScriptedServer() as server:
         said = [json.loads(line) for line in (await lines(server, "Some markdown please"))[:-1]]
         ran = await lines(server, "Please run `ls -l`")
@@ -118,7 +118,7 @@ async def test_the_demonstration_script_answers_by_words_of_the_question() -> No
     assert '"name": "exec"' in "".join(ran)
 
 
-async def test_a_script_file_gives_one_turn_per_tool_round(tmp_path: Path) -> None:
+async def test_script_file_gives_one_turn_per_tool_round(tmp_path: Path) -> None:
     path = tmp_path / "script.json"
     rule = {"match": "list", "turns": [[{"call": {"name": "exec", "arguments": {"command": "ls"}}}], ["Done."]]}
     path.write_text(json.dumps([rule]))

@@ -1,4 +1,4 @@
-"""A toolset as an external server would bring it: names, plain JSON schemas and a way to call, without a class."""
+"""A toolset as an external server would provide it: names, plain JSON schemas and a call function, without a class."""
 
 import asyncio
 from collections.abc import Sequence

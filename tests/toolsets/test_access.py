@@ -1,4 +1,4 @@
-"""tools.allow and tools.deny: names and families, deny wins, and what means nothing is said."""
+"""tools.allow and tools.deny: names and families, deny wins, unknown names are reported."""
 
 import pytest
 
@@ -10,12 +10,12 @@ def names(allow, deny):
     return [tool.name for tool in all_tools() if is_allowed(tool, allow, deny)]
 
 
-def test_nothing_said_allows_all():
+def test_no_setting_allows_everything():
     assert names(None, []) == [tool.name for tool in all_tools()]
     assert unknown_names("tools.deny", [], all_tools()) == ()
 
 
-def test_a_family_stands_for_all_its_tools():
+def test_family_name_covers_all_its_tools():
     notebook = [tool.name for tool in all_tools() if tool.family == "notebook"]
     assert len(notebook) > 1
     assert names(["group:notebook"], []) == notebook
@@ -29,11 +29,11 @@ def test_deny_wins(allow, deny):
     assert "exec" not in names(allow, deny)
 
 
-def test_an_empty_allow_leaves_nothing():
+def test_empty_allow_list_allows_nothing():
     assert names([], []) == []
 
 
-def test_a_name_that_means_nothing_is_said_with_the_closest_one():
+def test_unknown_name_suggests_the_closest():
     assert names(["group:notebok"], ["exce"]) == []
     (first,) = unknown_names("tools.allow", ["group:notebok"], all_tools())
     (second,) = unknown_names("tools.deny", ["exce"], all_tools())

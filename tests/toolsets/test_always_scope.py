@@ -1,4 +1,4 @@
-"""What "always" would bind for the tools as they are: the same thing said differently is the same, another is not."""
+"""The scope of "always" for real tools: equivalent calls match, different ones do not."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +41,7 @@ def desk(make_context: Callable[..., ToolContext]) -> Desk:
     return Desk(make_context)
 
 
-async def test_a_command_is_bound_with_its_real_folder_and_not_with_its_time(desk: Desk) -> None:
+async def test_command_grant_covers_real_folder_and_not_timeout(desk: Desk) -> None:
     desk.root.joinpath("data").mkdir()
     desk.root.joinpath("link").symlink_to("data")
     first = await desk.scope("exec", command="ls -l", cwd="data")
@@ -51,7 +51,7 @@ async def test_a_command_is_bound_with_its_real_folder_and_not_with_its_time(des
         assert not set((await desk.scope("exec", **other)).items) & set(first.items)
 
 
-async def test_a_file_is_bound_by_where_it_really_is_and_by_all_that_is_written(desk: Desk) -> None:
+async def test_file_grant_covers_real_path_and_full_content(desk: Desk) -> None:
     first = await desk.scope("write", path="a.txt", content="one")
     for same in ("./a.txt", str(desk.root / "a.txt")):
         assert (await desk.scope("write", path=same, content="one")).items[0].digest == first.items[0].digest
@@ -63,7 +63,7 @@ async def test_a_file_is_bound_by_where_it_really_is_and_by_all_that_is_written(
     assert (await desk.scope("write", path="a.txt", content="one")).items[0].digest != first.items[0].digest
 
 
-async def test_a_cell_is_bound_with_the_source_that_would_run(desk: Desk) -> None:
+async def test_cell_grant_covers_source_to_run(desk: Desk) -> None:
     first = await desk.scope("notebook_run_cell", path="a.ipynb", cellId="c")
     assert (await desk.scope("notebook_run_cell", path="./a.ipynb", cellId="c")).items == first.items
     desk.show("import shutil; shutil.rmtree('data')")
@@ -72,7 +72,7 @@ async def test_a_cell_is_bound_with_the_source_that_would_run(desk: Desk) -> Non
     assert changed.session_keys == first.session_keys  # for the session every cell of the notebook was allowed
 
 
-async def test_an_edit_is_bound_with_its_new_source(desk: Desk) -> None:
+async def test_edit_grant_covers_new_source(desk: Desk) -> None:
     first = await desk.scope("notebook_edit_cell", path="a.ipynb", cellId="c", source="y = 1")
     other = await desk.scope("notebook_edit_cell", path="a.ipynb", cellId="c", source="y = 2")
     assert first.items[0].digest != other.items[0].digest

@@ -1,4 +1,4 @@
-"""The examples of docs/tools-of-your-own.md, run from the page's own text."""
+"""The examples of docs/tools-of-your-own.md, run from the page itself."""
 
 import importlib
 import re
@@ -16,7 +16,7 @@ FILE, TOOLSET = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
 (PYPROJECT,) = re.findall(r"^```toml\n(.*?)^```", PAGE, re.M | re.S)
 
 
-async def test_the_file_of_the_page_works_where_the_page_puts_it(tmp_path):
+async def test_documented_tool_file_works_where_documented(tmp_path):
     (name,) = re.findall(r"`(tools/\w+\.py)` in the agent's workspace", PAGE)
     path = tmp_path / "home" / "workspace" / name
     path.parent.mkdir(parents=True)
@@ -32,10 +32,9 @@ async def test_the_file_of_the_page_works_where_the_page_puts_it(tmp_path):
     assert unfenced(well["content"]) == "3.21869 km"
     assert "There is no unit 'parsec'. There are: m, km, mile, ft." in badly["content"]
     assert house.of("exec.approval_request") == []
-    await house.close()
 
 
-async def test_the_toolset_of_the_page_works(tmp_path, monkeypatch):
+async def test_documented_toolset_works(tmp_path, monkeypatch):
     (tmp_path / "desk.py").write_text(TOOLSET, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     tickets = as_toolset("tickets", importlib.import_module("desk").Tickets)
@@ -47,8 +46,7 @@ async def test_the_toolset_of_the_page_works(tmp_path, monkeypatch):
     (result,) = house.results(key).values()
     assert unfenced(result["content"]) == "ABC-1 is closed."
     monkeypatch.delitem(sys.modules, "desk")
-    await house.close()
 
 
-def test_the_entry_point_of_the_page_is_of_the_group_that_is_looked_for():
+def test_documented_entry_point_uses_the_right_group():
     assert [*tomllib.loads(PYPROJECT)["project"]["entry-points"]] == [GROUP]

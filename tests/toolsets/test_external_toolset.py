@@ -1,4 +1,4 @@
-"""Tools of somebody else's server, plain JSON schemas, go through a run like any other."""
+"""Tools of an external server with plain JSON schemas go through a run like any other."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ def audited(house: House, event: str) -> list[dict[str, Any]]:
     return [line for line in lines if line["event"] == event]
 
 
-async def test_it_is_listed_approved_called_written_down_and_audited(tmp_path):
+async def test_call_is_listed_approved_run_stored_and_audited(tmp_path):
     server = FakeServer()
     house = House(tmp_path, [[LOOKUP], "On fire."], toolsets=[server])
     key = await house.session()
@@ -41,10 +41,9 @@ async def test_it_is_listed_approved_called_written_down_and_audited(tmp_path):
     assert result["content"] != unfenced(result["content"]), "what it says is text from outside"
     (ran,) = audited(house, "tool")
     assert (ran["tool"], ran["status"]) == ("lookup_ticket", "ok")
-    await house.close()
 
 
-async def test_its_failure_is_a_result_for_the_model(tmp_path):
+async def test_failure_is_a_result_for_model(tmp_path):
     server = FakeServer()
     house = House(tmp_path, [[Call("close_ticket", {"ticket_id": "ABC-1"})], "Ah."], toolsets=[server])
     key = await house.session()
@@ -55,10 +54,9 @@ async def test_its_failure_is_a_result_for_the_model(tmp_path):
     assert "close_ticket failed (tool_error): " in result["content"]
     assert "ABC-1 is closed already." in result["content"]
     assert result["meta"]["status"] == "failed"
-    await house.close()
 
 
-async def test_an_argument_that_is_wrong_or_unknown_reaches_neither_it_nor_a_person(tmp_path):
+async def test_invalid_argument_reaches_neither_tool_nor_user(tmp_path):
     server = FakeServer()
     wrong = Call("lookup_ticket", {"ticket_id": "ABC-1", "depth": "2", "verbose": True})
     house = House(tmp_path, [[wrong], "Ah."], toolsets=[server])
@@ -72,10 +70,9 @@ async def test_an_argument_that_is_wrong_or_unknown_reaches_neither_it_nor_a_per
     assert "`depth`: '2' is not of type 'integer'." in said
     assert "lookup_ticket takes: ticket_id, depth." in said
     assert '{"name": "lookup_ticket", "arguments": {"ticket_id": "ABC-1"}}' in said
-    await house.close()
 
 
-async def test_what_was_allowed_for_the_session_holds_whether_or_not_a_default_is_said(tmp_path):
+async def test_session_approval_applies_with_or_without_explicit_default(tmp_path):
     server = FakeServer()
     again = Call("lookup_ticket", {"ticket_id": "ABC-1", "depth": 1})
     house = House(tmp_path, [[LOOKUP], [again], "Twice."], toolsets=[server])
@@ -85,10 +82,9 @@ async def test_what_was_allowed_for_the_session_holds_whether_or_not_a_default_i
     await house.end(run_id)
     assert [given for _, given in server.called] == [{"ticket_id": "ABC-1"}, {"ticket_id": "ABC-1", "depth": 1}]
     assert len(house.of("exec.approval_request")) == 1
-    await house.close()
 
 
-async def test_stop_ends_its_call(tmp_path):
+async def test_stop_ends_call(tmp_path):
     server = FakeServer()
     house = House(tmp_path, [[Call("wait_for_ticket")]], toolsets=[server])
     key = await house.session()
@@ -100,10 +96,9 @@ async def test_stop_ends_its_call(tmp_path):
     assert server.stopped == 1
     (result,) = house.results(key).values()
     assert result["meta"]["status"] == "aborted"
-    await house.close()
 
 
-async def test_in_ask_mode_and_where_its_family_is_denied_it_is_not_there(tmp_path):
+async def test_tool_is_absent_in_ask_mode_and_if_family_is_denied(tmp_path):
     denied = '{agents: {list: [{id: "main", default: true, tools: {deny: ["group:tickets"]}}]}}'
     for mode, config in (("ask", None), ("agent", denied)):
         server = FakeServer()
@@ -118,7 +113,7 @@ async def test_in_ask_mode_and_where_its_family_is_denied_it_is_not_there(tmp_pa
         await house.close()
 
 
-async def test_behind_more_tools_and_under_another_name_it_is_asked_about_and_called_as_itself(tmp_path):
+async def test_behind_more_tools_it_is_approved_and_called_under_its_own_name(tmp_path):
     server = FakeServer()
     call = Call(MORE_TOOLS, {"tool": "desk_lookup_ticket", "arguments": {"ticket_id": "ABC-1"}})
     house = House(tmp_path, [[call], "Done."], toolsets=[Deferred(Prefixed(server, "desk_"))])
@@ -130,4 +125,3 @@ async def test_behind_more_tools_and_under_another_name_it_is_asked_about_and_ca
     (more,) = [tool for tool in house.model.requests[0].tools if tool.name == MORE_TOOLS]
     assert "tickets: desk_lookup_ticket, desk_close_ticket, desk_wait_for_ticket" in more.description
     assert [asked["toolName"] for asked in house.of("exec.approval_request")] == ["desk_lookup_ticket"]
-    await house.close()

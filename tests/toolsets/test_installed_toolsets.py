@@ -1,4 +1,4 @@
-"""Packages bring tools by an entry point: found without an import, loaded when they are needed, each for itself."""
+"""Tools of installed packages by entry point: found without import, loaded on demand, independently."""
 
 import sys
 from pathlib import Path
@@ -51,7 +51,7 @@ def install(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("attribute", "names"), [("wave", ["wave"]), ("both", ["bow", "wave"]), ("made", ["bow", "wave"])]
 )
-async def test_an_entry_point_leads_to_a_tool_to_several_or_to_what_gives_them(install, attribute, names):
+async def test_entry_point_may_be_tool_list_or_factory(install, attribute, names):
     install("greetings", GOOD, attribute)
     (toolset,) = installed_toolsets()
     assert "greetings" not in sys.modules, "nothing is imported before it is needed"
@@ -61,7 +61,7 @@ async def test_an_entry_point_leads_to_a_tool_to_several_or_to_what_gives_them(i
     assert toolset.name == "greetings of the package greetings"
 
 
-async def test_its_tool_goes_through_a_run_and_is_asked_about(install, tmp_path):
+async def test_tool_runs_with_approval(install, tmp_path):
     install("greetings", GOOD, "both")
     house = House(tmp_path, [[Call("wave"), Call("bow")], "Done"], toolsets=installed_toolsets())
     key = await house.session()
@@ -71,10 +71,9 @@ async def test_its_tool_goes_through_a_run_and_is_asked_about(install, tmp_path)
     assert [result["content"] for result in house.results(key).values()] == ["waved", "bowed"]
     assert [asked["toolName"] for asked in house.of("exec.approval_request")] == ["bow"]
     assert "tools" not in await house.onyx.container.health()
-    await house.close()
 
 
-async def test_those_that_fail_leave_all_others_working_and_are_named(install, tmp_path):
+async def test_failing_entry_points_are_named_and_others_work(install, tmp_path):
     install("greetings", GOOD, "wave")
     install("wreck", "import nowhere_to_be_found", "tools")
     install("quitter", "raise SystemExit(1)", "tools")
@@ -89,10 +88,9 @@ async def test_those_that_fail_leave_all_others_working_and_are_named(install, t
     assert "quitter of the package quitter cannot be used: ImportError: it ends the program" in told["message"]
     assert "empty of the package empty cannot be used: TypeError: list is no tool" in told["message"]
     assert "greetings" not in told["message"]
-    await house.close()
 
 
-async def test_a_name_of_such_a_tool_in_the_configuration_means_something(install, tmp_path):
+async def test_its_name_is_valid_in_configuration(install, tmp_path):
     install("greetings", GOOD, "both")
     deny = '{agents: {list: [{id: "main", default: true, tools: {deny: ["group:greetings", "bwo"]}}]}}'
     house = House(tmp_path, ["Hello"], toolsets=installed_toolsets(), config=deny)
@@ -103,10 +101,9 @@ async def test_a_name_of_such_a_tool_in_the_configuration_means_something(instal
     assert "'bwo'" in told
     assert "Did you mean bow?" in told
     assert "'group:greetings'" not in told
-    await house.close()
 
 
-def test_an_administrator_can_name_them_before_the_server_has_a_loop(install, tmp_path):
+def test_administrator_can_name_them_before_the_event_loop(install, tmp_path):
     install("greetings", GOOD, "both")
     install("wreck", "import nowhere_to_be_found", "tools")
     assert [tool.name for tool in tools_at_start(installed_toolsets(), tmp_path)] == ["bow", "wave"]

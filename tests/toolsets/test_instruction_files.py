@@ -1,4 +1,4 @@
-"""A person is asked before any tool writes what Onyx follows, by whichever name, and before nothing else for that."""
+"""Writing to files that Onyx follows needs approval under any path, and other files do not."""
 
 import os
 from collections.abc import Callable
@@ -48,12 +48,12 @@ def writing_tools() -> list[str]:
 
 
 @pytest.mark.parametrize("name", writing_tools())
-async def test_every_tool_that_writes_to_a_path_asks_in_every_mode(desk: Desk, name: str) -> None:
+async def test_every_tool_writing_to_a_path_asks_in_every_mode(desk: Desk, name: str) -> None:
     assert (await desk.preview(name, **WRITES[name])).must_ask == OF_PROJECT
 
 
 @pytest.mark.parametrize("name", writing_tools())
-async def test_none_of_them_asks_for_that_elsewhere(desk: Desk, name: str) -> None:
+async def test_other_paths_need_no_such_approval(desk: Desk, name: str) -> None:
     root = desk.context.server_root
     (root / "docs").mkdir()
     (root / "docs" / "AGENTS.md").write_text("old")
@@ -87,18 +87,18 @@ async def test_none_of_them_asks_for_that_elsewhere(desk: Desk, name: str) -> No
         ("plan.ipynb", ""),
     ],
 )
-def test_the_place_counts_and_not_how_it_is_written(make_context: Make, path: str, reason: str) -> None:
+def test_real_path_counts_not_its_spelling(make_context: Make, path: str, reason: str) -> None:
     context = make_context()
     assert why_asked(context.paths.resolve(path), context) == reason
 
 
 @pytest.mark.parametrize("name", ["SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "TOOLS.md", "MEMORY.md", "soul.MD"])
-def test_the_agents_own_files_of_every_prompt_are_asked_about_too(make_context: Make, name: str) -> None:
+def test_agents_own_prompt_files_are_asked_about(make_context: Make, name: str) -> None:
     context = make_context()
     assert why_asked(context.paths.resolve(f"onyx:{name}"), context)
 
 
-def test_no_link_and_no_second_name_hides_one(make_context: Make) -> None:
+def test_links_and_aliases_are_resolved(make_context: Make) -> None:
     context = make_context()
     root, workspace = context.server_root, context.workspace
     (root / "AGENTS.md").write_text("x")
@@ -114,7 +114,7 @@ def test_no_link_and_no_second_name_hides_one(make_context: Make) -> None:
     assert not why_asked(context.paths.resolve("onyx:notes/others.txt"), context)
 
 
-def test_where_the_skills_alone_lie_behind_a_link_they_are_asked_about(make_context: Make) -> None:
+def test_linked_skills_folder_is_asked_about(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "src").mkdir()
     (context.server_root / ".onyx").mkdir()
@@ -124,7 +124,7 @@ def test_where_the_skills_alone_lie_behind_a_link_they_are_asked_about(make_cont
     assert not why_asked(context.paths.resolve("other.ipynb"), context)
 
 
-def test_by_the_path_of_the_drive_it_is_the_same_skill(make_context: Make, tmp_path: Path) -> None:
+def test_drive_path_is_the_same_skill(make_context: Make, tmp_path: Path) -> None:
     root, workspace = tmp_path / "root", tmp_path / "workspace"
     skills = root / ".onyx" / "skills"
     skills.mkdir(parents=True)
@@ -133,7 +133,7 @@ def test_by_the_path_of_the_drive_it_is_the_same_skill(make_context: Make, tmp_p
     assert why_asked(context.paths.resolve("Onyx:project-skills/odd.ipynb"), context) == OF_PROJECT
 
 
-def test_where_the_root_is_the_workspace_both_are_asked_about(make_context: Make, tmp_path: Path) -> None:
+def test_if_root_is_workspace_both_are_asked_about(make_context: Make, tmp_path: Path) -> None:
     root = tmp_path / "root"
     context = make_context(paths=PathGuard(root, root), workspace=root)
     assert why_asked(context.paths.resolve("AGENTS.md"), context)

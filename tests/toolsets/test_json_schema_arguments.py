@@ -1,4 +1,4 @@
-"""Arguments that a plain JSON schema describes: checked as strictly as those of a model, and never beyond it."""
+"""Arguments with a plain JSON schema are validated as strictly as those with a model."""
 
 import pytest
 
@@ -28,7 +28,7 @@ SCHEMA = {
         ({"name": "a", "where": {"x": "y"}}, "`where.x`: 'y' is not of type 'number'.", {"where"}),
     ],
 )
-def test_each_argument_that_is_wrong_is_named(given, said, wrong):
+def test_each_invalid_argument_is_named(given, said, wrong):
     with pytest.raises(InvalidArguments) as caught:
         ByJsonSchema(SCHEMA).check(given)
     assert said in str(caught.value)
@@ -36,7 +36,7 @@ def test_each_argument_that_is_wrong_is_named(given, said, wrong):
     assert not caught.value.has_safe_message, "the words are those of whoever wrote the schema"
 
 
-def test_saying_a_default_is_saying_nothing():
+def test_explicit_default_equals_omission():
     check = ByJsonSchema(SCHEMA).check
     said = check({"name": "a", "count": 1, "flag": False})
     assert said.canonical() == check({"name": "a"}).canonical() == {"name": "a"}
@@ -44,7 +44,7 @@ def test_saying_a_default_is_saying_nothing():
     assert check({"name": "a", "count": 1.0}).canonical() == {"name": "a", "count": 1.0}
 
 
-def test_a_schema_that_says_what_becomes_of_other_arguments_decides_itself():
+def test_schema_with_additional_properties_decides_itself():
     assert ByJsonSchema({"type": "object", "additionalProperties": True}).check({"x": 1}) == {"x": 1}
     with pytest.raises(InvalidArguments):
         ByJsonSchema({"type": "object", "additionalProperties": False}).check({"x": 1})
@@ -64,7 +64,7 @@ def test_nothing_is_fetched_for_a_schema(monkeypatch):
         away.check({"x": 1})
 
 
-def test_what_a_schema_points_at_within_itself_counts():
+def test_internal_references_are_resolved():
     schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/small"}}, "$defs": {"small": {"maximum": 3}}}
     assert ByJsonSchema(schema).check({"x": 3}) == {"x": 3}
     with pytest.raises(InvalidArguments, match="`x`"):
@@ -72,6 +72,6 @@ def test_what_a_schema_points_at_within_itself_counts():
 
 
 @pytest.mark.parametrize("schema", [{}, {"type": "string"}, {"type": "object", "properties": {"x": {"type": "strin"}}}])
-def test_what_is_no_schema_of_arguments_is_refused_at_once(schema):
+def test_invalid_schema_is_rejected_immediately(schema):
     with pytest.raises(ValueError, match="JSON schema"):
         ByJsonSchema(schema)

@@ -1,4 +1,4 @@
-"""Seldom needed tools: named in one line, explained when asked, run under their own name and the same rules."""
+"""Deferred tools: listed in one line, explained on demand, run under their own name and the same rules."""
 
 import json
 
@@ -31,7 +31,7 @@ def more(tool, arguments=None):
     return Call(MORE_TOOLS, {"tool": tool} | ({} if arguments is None else {"arguments": arguments}))
 
 
-def test_a_deferred_tool_is_named_but_not_described():
+def test_deferred_tool_is_named_but_not_described():
     registry = ToolRegistry([Fax().tool])
     (definition,) = registry.definitions()
     assert definition.name == MORE_TOOLS
@@ -39,7 +39,7 @@ def test_a_deferred_tool_is_named_but_not_described():
     assert "Sends a word" not in definition.description
 
 
-def test_no_tool_may_take_its_name():
+def test_its_name_is_reserved():
     class Impostor(Fax):
         name = MORE_TOOLS
 
@@ -50,12 +50,12 @@ def test_no_tool_may_take_its_name():
 @pytest.mark.parametrize(
     "arguments", [{}, {"tool": "fax"}, {"tool": 1, "arguments": {}}, {"tool": "fax", "arguments": "x"}]
 )
-def test_what_is_no_call_of_another_tool_stays_as_it_is(arguments):
+def test_other_calls_are_unchanged(arguments):
     call = ToolCall("1", MORE_TOOLS, arguments)
     assert unwrapped(call) is call
 
 
-async def test_it_is_explained_then_runs_under_its_own_name_after_approval(tmp_path):
+async def test_tool_is_explained_then_runs_under_its_own_name_after_approval(tmp_path):
     fax = Fax()
     script = [[more("telephony")], [more("fax", {"word": "hello"})], "Sent."]
     house = House(tmp_path, script, more_tools=[fax])
@@ -73,10 +73,9 @@ async def test_it_is_explained_then_runs_under_its_own_name_after_approval(tmp_p
     assert [data["tool"] for data in house.of("tool.started")] == [MORE_TOOLS, "fax"]
     requests = house.model.requests
     assert requests[0].tools == requests[1].tools == requests[2].tools
-    await house.close()
 
 
-async def test_a_denied_family_is_not_reachable_through_it(tmp_path):
+async def test_denied_family_is_unreachable(tmp_path):
     fax = Fax()
     house = House(
         tmp_path,
@@ -89,23 +88,20 @@ async def test_a_denied_family_is_not_reachable_through_it(tmp_path):
     (result,) = house.results(key).values()
     assert "There is no tool called 'fax'" in result["content"]
     assert fax.sent == []
-    await house.close()
 
 
-async def test_in_mode_ask_what_changes_something_is_not_behind_it_either(tmp_path):
+async def test_ask_mode_hides_writing_tools(tmp_path):
     fax = Fax()
     house = House(tmp_path, [[more("fax", {"word": "hello"})], "No."], more_tools=[fax])
     key = await house.session()
     await house.run(key, mode="ask")
     assert fax.sent == []
     assert MORE_TOOLS not in [tool.name for tool in house.model.requests[0].tools]
-    await house.close()
 
 
-async def test_an_unknown_further_tool_is_answered_with_the_closest(tmp_path):
+async def test_unknown_deferred_tool_suggests_the_closest(tmp_path):
     house = House(tmp_path, [[more("telefony")], "Ah."], more_tools=[Fax()])
     key = await house.session()
     await house.run(key)
     (result,) = house.results(key).values()
     assert "telephony" in result["content"]
-    await house.close()

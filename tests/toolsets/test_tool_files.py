@@ -1,4 +1,4 @@
-"""A Python file in the workspace: nothing of it runs before a person trusts it, and a change asks again."""
+"""Tool files in the workspace: nothing runs before a person trusts it, and a change asks again."""
 
 import pytest
 
@@ -59,7 +59,7 @@ def place(tmp_path):
     return Place(tmp_path, lambda request: [HELLO] if request.messages[-1].role == "user" else "Done")
 
 
-async def test_untrusted_it_is_named_with_what_to_do_and_none_of_it_runs(place):
+async def test_untrusted_file_is_named_with_hint_and_not_executed(place):
     place.write()
     key = await place.house.session()
     await place.house.run(key)
@@ -75,7 +75,7 @@ async def test_untrusted_it_is_named_with_what_to_do_and_none_of_it_runs(place):
     await place.house.close()
 
 
-async def test_trusted_its_tool_is_there_from_the_next_message_on(place):
+async def test_trusted_tool_is_available_from_next_message(place):
     place.write()
     key = await place.house.session()
     await place.house.run(key)
@@ -92,7 +92,7 @@ async def test_trusted_its_tool_is_there_from_the_next_message_on(place):
     await place.house.close()
 
 
-async def test_a_change_asks_again_and_the_former_version_is_gone(place):
+async def test_change_needs_new_trust_and_old_version_is_gone(place):
     place.write()
     key = await place.house.session()
     await place.trust()
@@ -112,7 +112,7 @@ async def test_a_change_asks_again_and_the_former_version_is_gone(place):
     await place.house.close()
 
 
-async def test_trust_is_for_what_was_shown(place):
+async def test_trust_covers_what_was_shown(place):
     place.write()
     await place.house.session()
     shown = (await place.listed()).skill.digest
@@ -122,7 +122,7 @@ async def test_trust_is_for_what_was_shown(place):
     await place.house.close()
 
 
-async def test_one_that_cannot_be_imported_leaves_all_others_working_and_is_named(place):
+async def test_failing_import_is_named_and_others_work(place):
     place.write()
     broken = {
         "nothing.py": "x = 1",
@@ -151,7 +151,7 @@ async def test_one_that_cannot_be_imported_leaves_all_others_working_and_is_name
 
 
 @pytest.mark.parametrize("trusted", [False, True])
-async def test_no_agent_reads_it_as_a_skill_and_so_trusts_it(tmp_path, trusted):
+async def test_agent_cannot_read_and_trust_it_as_skill(tmp_path, trusted):
     skill = tmp_path / "home" / "workspace" / "skills" / "house-style"
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: house-style\ndescription: How we write.\n---\nBriefly.")
@@ -168,7 +168,7 @@ async def test_no_agent_reads_it_as_a_skill_and_so_trusts_it(tmp_path, trusted):
     await place.house.close()
 
 
-async def test_no_cell_asks_for_trust_in_it(place):
+async def test_cell_cannot_request_trust(place):
     place.write()
     await place.house.session()
     question = await place.house.onyx.skills.questions.ask("hello.py", None, "a cell")
@@ -177,7 +177,7 @@ async def test_no_cell_asks_for_trust_in_it(place):
     await place.house.close()
 
 
-async def test_what_an_agent_writes_there_is_asked_about_in_every_mode(tmp_path):
+async def test_agent_writes_there_are_asked_in_every_mode(tmp_path):
     call = Call("write", {"path": "onyx:tools/mine.py", "content": "x = 1"})
     config = '{security: {auto: ["write"]}}'
     place = Place(tmp_path, [[call], "Done"], more_tools=[write_tool], config=config)

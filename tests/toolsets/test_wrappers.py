@@ -1,4 +1,4 @@
-"""What goes around a toolset changes what it says, and leaves what its tools do as it is."""
+"""Toolset wrappers change names and descriptions, not what tools do."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -40,14 +40,14 @@ async def named(toolset):
     return [tool.name for tool in await toolset.tools(ANYBODY)]
 
 
-async def test_fewer_tools_other_names_another_order():
+async def test_filtering_renaming_and_reordering():
     assert await named(Filtered(HANDS, lambda tool: tool.risk == "read")) == ["look"]
     assert await named(Prefixed(HANDS, "my_")) == ["my_touch", "my_look"]
     assert await named(SortedTools(HANDS)) == ["look", "touch"]
     assert [tool.deferred for tool in await Deferred(HANDS).tools(ANYBODY)] == [True, True]
 
 
-async def test_a_grant_under_one_name_is_none_under_another():
+async def test_grant_under_one_name_does_not_apply_to_another():
     grants = set()
     for prefix in ("a_", "b_"):
         toolset = Prefixed(HANDS, prefix)
@@ -58,7 +58,7 @@ async def test_a_grant_under_one_name_is_none_under_another():
     assert len(grants) == 2
 
 
-async def test_what_asks_is_never_said_to_only_read():
+async def test_tool_needing_approval_never_claims_read_only():
     for tool in await MinimumRisk(HANDS).tools(ANYBODY):
         nothing = tool.check({})
         assert "read" not in (tool.risk, tool.risk_of(nothing), await tool.risk_here(nothing, None))
@@ -66,12 +66,12 @@ async def test_what_asks_is_never_said_to_only_read():
     assert (touch.risk, look.risk) == ("write", "network"), "a greater risk stays what it is"
 
 
-async def test_nobody_joins_a_family_of_onyx():
+async def test_built_in_families_are_closed():
     ours = FixedToolset("hands", [replace(LOOK, family="fs"), replace(TOUCH, family="paws"), replace(TOUCH, name="x")])
     assert [tool.family for tool in await WithFamily(ours, "hands").tools(ANYBODY)] == ["hands", "paws", "hands"]
 
 
-async def test_each_family_of_onyx_is_a_toolset_and_together_they_are_all_tools():
+async def test_each_built_in_family_is_a_toolset_and_all_are_covered():
     toolsets = TOOLSETS
     assert len({toolset.name for toolset in toolsets}) == len(toolsets) > 5
     gathered = await gather_tools(toolsets, ANYBODY)
@@ -91,7 +91,7 @@ class Slow(FixedToolset):
         await asyncio.Event().wait()
 
 
-async def test_one_that_fails_or_does_not_answer_keeps_no_other_from_its_tools_and_is_named():
+async def test_failing_toolset_is_named_and_others_keep_their_tools():
     bad = [Broken("broken", ()), Slow("slow", ()), FixedToolset("odd", ["no tool"])]
     gathered = await gather_tools([*bad, HANDS], ANYBODY, timeout_s=0.05)
     assert [tool.name for tool in gathered.tools] == ["touch", "look"]
@@ -102,7 +102,7 @@ async def test_one_that_fails_or_does_not_answer_keeps_no_other_from_its_tools_a
 
 
 @pytest.mark.parametrize("name", ["touch", "more_tools"])
-async def test_a_name_that_is_taken_is_left_out_and_said(name):
+async def test_duplicate_name_is_left_out_and_reported(name):
     other = FixedToolset("paws", [replace(LOOK, name=name), replace(LOOK, name="sniff")])
     gathered = await gather_tools([HANDS, other], ANYBODY)
     assert [tool.name for tool in gathered.tools] == ["touch", "look", "sniff"]
@@ -112,6 +112,6 @@ async def test_a_name_that_is_taken_is_left_out_and_said(name):
 
 
 @pytest.mark.parametrize("name", ["", "two words", "ä", "x" * 65, "a.b"])
-def test_a_name_that_no_provider_takes_is_refused(name):
+def test_invalid_name_is_rejected(name):
     with pytest.raises(ValueError, match="letters, digits"):
         replace(LOOK, name=name)

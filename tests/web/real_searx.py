@@ -1,4 +1,4 @@
-"""A real SearX (Debian's package) in a process of its own, whose one engine is a server of the test."""
+"""A real SearX (Debian's package) in its own process, whose one engine is a server of the test."""
 
 import json
 import os

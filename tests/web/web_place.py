@@ -1,4 +1,4 @@
-"""A web server in this process that says what it is told to and remembers every connection."""
+"""A web server in this process that answers as told and records every connection."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping

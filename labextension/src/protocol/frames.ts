@@ -2,7 +2,7 @@
 import type { Events, Methods } from './wire';
 
 export type MethodName = keyof Methods;
-export type EventName = keyof Events;
+type EventName = keyof Events;
 
 /** One event as received, with `data` typed by its name. */
 export type EventFrame = { [K in EventName]: { event: K; data: Events[K] } }[EventName];

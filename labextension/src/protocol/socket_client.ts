@@ -20,7 +20,7 @@ export interface SocketLike {
   close(): void;
 }
 
-export interface SocketClientOptions {
+interface SocketClientOptions {
   openSocket: () => SocketLike;
   random?: () => number;
   requestTimeoutMs?: number;

@@ -6,8 +6,6 @@ export const UNKNOWN_METHOD = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 export const APPLICATION_ERROR = -32000;
-export const CLOSE_TOO_LARGE = 1009;
-export const CLOSE_UNAUTHORIZED = 4401;
 export const MAX_MESSAGE_CHARS = 1000000;
 export const MAX_FRAME_BYTES = 4194304;
 
@@ -212,6 +210,8 @@ export interface ChatSendParams {
   model?: string | null;
   /** whether the model proposes cells or calls tools; default: its provider's toolMode */
   toolMode?: "cell" | "tools" | null;
+  /** how much the model thinks for this message; default: its provider's effort */
+  effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
   mode?: "ask" | "agent" | "auto" | null;
   /** what to do during a run; default: runtime.whenBusy */
   whenBusy?: "steer" | "followup" | "interrupt" | null;
@@ -1484,11 +1484,103 @@ export interface TurnNotebook {
   cells: number;
 }
 
+/**
+ * `used` and `limit` are dollars or tokens, by the name. `resets_at` is null for a conversation's limit.
+ *
+ * `unpriced_calls` may have cost something that is not part of `used`.
+ */
+export interface UsageBudget {
+  name: "dayUsd" | "sessionUsd" | "dayTokens" | "sessionTokens";
+  limit: number;
+  used: number;
+  percent: number;
+  resetsAt?: string | null;
+  unpricedCalls: number;
+}
+
+/** What one model used in one role, over all the days. */
+export interface UsageCell {
+  role: string;
+  model: string;
+  total: UsageSum;
+}
+
+export interface UsageChangedData {
+}
+
+/** `day` is an ISO date, in the user's time zone. */
+export interface UsageDay {
+  day: string;
+  total: UsageSum;
+}
+
+/** With `sessionKey`, also that conversation's total and its newest turns. */
+export interface UsageGetParams {
+  days?: number;
+  sessionKey?: string | null;
+}
+
+/**
+ * `cost_usd` is null if no price is known; `plan`: a subscription paid for some of it.
+ *
+ * `cost_is_partial`: the cost leaves out calls without a known price.
+ */
 export interface UsageInfo {
   inputTokens: number;
   outputTokens: number;
   cachedTokens?: number | null;
   costUsd?: number | null;
+  reasoningTokens?: number | null;
+  plan?: boolean | null;
+  costIsPartial?: boolean | null;
+}
+
+/** `days` are those with calls, oldest first; `today` is an ISO date. */
+export interface UsageReport {
+  today: string;
+  days: Array<UsageDay>;
+  cells: Array<UsageCell>;
+  session?: UsageSession | null;
+  budget: Array<UsageBudget>;
+}
+
+/** One conversation; `turns` are the newest, in order. */
+export interface UsageSession {
+  total: UsageSum;
+  turns: Array<UsageTurn>;
+}
+
+/** One model call. */
+export interface UsageStep {
+  at: string;
+  role: string;
+  model: string;
+  total: UsageSum;
+}
+
+/**
+ * Cached tokens are part of the input, reasoning tokens of the output.
+ *
+ * `cost_usd` adds the known prices; `unpriced_calls` may have cost more. A subscription paid for `plan_calls`, and
+ * `free_calls` were answered by models on this machine.
+ */
+export interface UsageSum {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens: number;
+  reasoningTokens: number;
+  costUsd: number;
+  unpricedCalls: number;
+  planCalls: number;
+  freeCalls: number;
+}
+
+/** One run with all its model calls. */
+export interface UsageTurn {
+  runId: string;
+  total: UsageSum;
+  steps: Array<UsageStep>;
 }
 
 /** Every method with its parameters and its result. */
@@ -1561,6 +1653,7 @@ export interface Methods {
   "knowledge.remove": { params: KnowledgeItemParams; result: Ok };
   "knowledge.restore": { params: KnowledgeItemParams; result: KnowledgeItemInfo };
   "knowledge.search": { params: KnowledgeSearchParams; result: KnowledgeResults };
+  "usage.get": { params: UsageGetParams; result: UsageReport };
 }
 
 /** Every event with its data. */
@@ -1596,4 +1689,5 @@ export interface Events {
   "memory.updated": MemoryUpdatedData;
   "knowledge.progress": KnowledgeItemInfo;
   "knowledge.updated": KnowledgeUpdatedData;
+  "usage.changed": UsageChangedData;
 }

@@ -14,7 +14,7 @@ export interface Diagrams {
 /** Draws one diagram as SVG. Rejects with mermaid's message if it cannot. */
 export type DrawDiagram = (source: string, isDark: boolean) => Promise<string>;
 
-export interface DiagramWords {
+interface DiagramWords {
   diagram: string;
   failed: (reason: string) => string;
 }

@@ -16,7 +16,7 @@ export interface Drawing {
   diagrams: Diagrams;
 }
 
-export interface DrawnMarkdown {
+interface DrawnMarkdown {
   content: DocumentFragment;
   /** Elements whose text is one formula, still to be typeset. */
   formulas: readonly HTMLElement[];

@@ -16,7 +16,7 @@ export type Slot = { kind: 'formula'; source: string } | { kind: 'code'; source:
 const MARK = /\ue000(\d+)\ue001/;
 const MARKS = /(?:\ue000|%EE%80%80)(\d+)(?:\ue001|%EE%80%81)/g;
 
-export interface SlottedHtml {
+interface SlottedHtml {
   html: string;
   slots: readonly Slot[];
   /** Restores what was cut out of a text: a dollar in an address or in code opens no formula. */

@@ -1,6 +1,6 @@
 /** References to cells by their place in a notebook, as `cell 5`, counted from 1. */
 
-export type CellPart = string | { words: string; number: number };
+type CellPart = string | { words: string; number: number };
 
 const CELL = /\b[Cc]ells?\s(\d{1,4})\b(?![.,]?\d)/g;
 

@@ -8,10 +8,15 @@ export interface Citation {
   fact?: string;
 }
 
+/** A place in one agent's memory; null is the default agent. */
+export interface MemoryPlace extends Citation {
+  agentId: string | null;
+}
+
 export const FACTS_FILE = 'memory/facts.jsonl';
 
 /** A text in order: plain parts, and citations with their words. */
-export type CitedPart = string | { words: string; citation: Citation };
+type CitedPart = string | { words: string; citation: Citation };
 
 const FILE = String.raw`(?:MEMORY|USER|HISTORY)\.md|(?:memory|shared)\/[\w.-]+\.md|memory\/facts\.jsonl`;
 const LINES = String.raw`L?(\d{1,7})(?:\s?[-–—]\s?L?(\d{1,7}))?`;
@@ -44,7 +49,7 @@ function ordered(start: number, end: number): [number, number] {
  * What the memory tools found, if an output contains that: passages, and what kept the search from being
  * better.
  */
-export interface FoundPassage {
+interface FoundPassage {
   path: string;
   startLine: number;
   endLine: number;

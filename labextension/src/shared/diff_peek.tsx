@@ -22,7 +22,7 @@ export interface Place {
   readonly bottom: number;
 }
 
-export interface Peek {
+interface Peek {
   /** The diff's label. */
   readonly anchor: RefObject<HTMLButtonElement>;
   /** The label's position on the screen while the diff is shown, and how far its line goes. */

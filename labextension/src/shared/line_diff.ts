@@ -40,7 +40,7 @@ export function foldUnchanged(lines: readonly DiffLine[], context = 2): Array<Di
   return folded;
 }
 
-export interface UnifiedLine {
+interface UnifiedLine {
   kind: DiffLine['kind'] | 'hunk' | 'note';
   text: string;
 }

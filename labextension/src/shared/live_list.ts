@@ -1,19 +1,14 @@
 /** A list on the server that stays current while it is open. Subclasses define its contents. */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { EventFrame } from '../protocol/frames';
 import type { ConnectionState, SocketClient } from '../protocol/socket_client';
 import { Debounced } from './debounce';
+import { ViewModel } from './view_model';
 
-export abstract class LiveList implements IDisposable {
+export abstract class LiveList extends ViewModel {
   constructor(readonly client: SocketClient) {
+    super();
     client.event.connect(this._onEvent, this);
     client.stateChanged.connect(this._onConnection, this);
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   /** Why there is no list, or not the newest one. */
@@ -31,10 +26,6 @@ export abstract class LiveList implements IDisposable {
       this._refusal = null;
       this.emit();
     }
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
   }
 
   /** Reads the list, and keeps it current until `close`. */
@@ -57,19 +48,16 @@ export abstract class LiveList implements IDisposable {
     } catch (error) {
       problem = (error as Error).message;
     }
-    if (turn === this._turn && !this._isDisposed) {
+    if (turn === this._turn && !this.isDisposed) {
       take?.();
       this._problem = problem;
       this.emit();
     }
   }
 
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      this._debounced.dispose();
-      Signal.clearData(this);
-    }
+  override dispose(): void {
+    this._debounced.dispose();
+    super.dispose();
   }
 
   /** Asks the server; the returned function applies the answer synchronously. */
@@ -77,12 +65,6 @@ export abstract class LiveList implements IDisposable {
 
   /** Called with events while the list is open; whether to read it again, after a pause. */
   protected abstract isOutdatedBy(frame: EventFrame): boolean;
-
-  protected emit(): void {
-    if (!this._isDisposed) {
-      this._changed.emit();
-    }
-  }
 
   /** Runs an action and records why it failed, if it does. */
   protected async attempt(action: () => Promise<void>): Promise<void> {
@@ -120,11 +102,9 @@ export abstract class LiveList implements IDisposable {
   private _refusal: string | null = null;
   private _isOpen = false;
   private _turn = 0;
-  private _isDisposed = false;
   private readonly _debounced = new Debounced(() => {
     if (this._isOpen) {
       void this.load();
     }
   });
-  private readonly _changed = new Signal<this, void>(this);
 }

@@ -3,7 +3,7 @@
  * list, a table or a formula stays whole.
  */
 
-export interface MarkdownBlock {
+interface MarkdownBlock {
   kind: 'markdown' | 'code';
   /** The source of this block, without trailing blank lines. */
   text: string;

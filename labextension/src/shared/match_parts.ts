@@ -1,6 +1,6 @@
 /** A found passage in one line: around the first word searched for, with the hits told apart. */
 
-export interface MatchPart {
+interface MatchPart {
   readonly text: string;
   readonly isHit: boolean;
 }

@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from onyx_jupyter.cell_mode.error_hints import error_of, missing_modules
-from onyx_jupyter.cell_mode.facts import NotebookFacts
-from onyx_jupyter.cell_mode.fixes.frequencies import with_new_frequency
-from onyx_jupyter.cell_mode.fixes.imports import is_of_scipy, parsed
-from onyx_jupyter.cell_mode.fixes.scatter_groups import by_groups
-from onyx_jupyter.cell_mode.fixes.series_accessors import accessor_of
+from onyx_jupyter.cell_mode.error_hints import accessor_of, error_of, missing_modules
+from onyx_jupyter.cell_mode.fixes.imports import is_of_scipy, parsed, without_unused_imports
+from onyx_jupyter.cell_mode.fixes.plots_of_groups import by_groups
 from onyx_jupyter.cell_mode.fixes.source_edits import rewritten, text_of, without_argument
-from onyx_jupyter.cell_mode.fixes.unused_imports import without_unused_imports
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
 
 _NO_KEY = re.compile(r"^KeyError: '(?P<name>[^']+)'$|\"\['(?P<list>[^']+)'\] not in index\"")
 _NO_ATTRIBUTE = re.compile(r"^AttributeError: 'Series' object has no attribute '(?P<name>\w+)'")
@@ -37,6 +34,13 @@ _NO_KEYWORD = re.compile(
 _ANY_TABLE = ("df", "data")
 _ACCESSORS = ("cat", "dt", "str")
 _NEAR = 0.85
+_INVALID = re.compile(r"^ValueError: Invalid frequency: (?P<written>[\w-]+)")
+_INSTEAD = re.compile(
+    r"'(?P<old>[\w-]+)' is no longer supported for offsets\. Please use '(?P<new>[\w-]+)'"
+    r"|Invalid frequency: (?P<wrong>[\w-]+)\. Did you mean (?P<meant>[\w-]+)\?"
+)
+_FUNCTIONS = frozenset(["asfreq", "ceil", "date_range", "floor", "Grouper", "period_range", "resample", "round"])
+_KEYWORDS = ("freq", "rule")
 
 
 def fix_cell(source: str, result: str, facts: NotebookFacts) -> str | None:
@@ -54,7 +58,7 @@ def fix_cell(source: str, result: str, facts: NotebookFacts) -> str | None:
         _by_position,
         _of_numbers_only,
         _without_keyword,
-        _by_groups,
+        lambda source, result, facts: by_groups(source, error_of(result)),
         _with_new_frequency,
         _rounded,
         _without_unused_import,
@@ -192,12 +196,31 @@ def _without_keyword(source: str, result: str, facts: NotebookFacts) -> str:
     return source
 
 
-def _by_groups(source: str, result: str, facts: NotebookFacts) -> str:
-    return by_groups(source, error_of(result))
-
-
 def _with_new_frequency(source: str, result: str, facts: NotebookFacts) -> str:
-    return with_new_frequency(source, error_of(result))
+    """`resample("M")`, which pandas no longer accepts, becomes `resample("ME")`, as its error suggests."""
+    error = error_of(result)
+    written, instead = _INVALID.match(error), _INSTEAD.search(error)
+    if written is None or instead is None:
+        return source
+    before = written["written"]
+    old, new = (instead["old"], instead["new"]) if instead["old"] else (instead["wrong"], instead["meant"])
+    after = before.removesuffix(old) + new
+    while after != before and (found := next(_frequencies(source, before), None)) is not None:
+        source = rewritten(source, found, repr(after))
+    return source
+
+
+def _frequencies(source: str, written: str) -> Iterator[ast.Constant]:
+    for node in ast.walk(parsed(source)):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(attr=name) | ast.Name(id=name), args=[ast.Constant(value=value) as given, *_]
+            ) if name in _FUNCTIONS and value == written:
+                yield given
+            case ast.keyword(arg=name, value=ast.Constant(value=value) as given) if (
+                name in _KEYWORDS and value == written
+            ):
+                yield given
 
 
 def _rounded(source: str, result: str, facts: NotebookFacts) -> str:

@@ -1,4 +1,4 @@
-"""Imports that a cell uses but lacks, for names with a conventional meaning."""
+"""Adds the imports that a cell uses but lacks, and removes unused ones of missing packages."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def missing_imports(source: str, known: Iterable[str]) -> tuple[str, ...]:
     if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree)):
         return ()
     bound = _bound(tree) | set(known) | set(dir(builtins))
-    return tuple(dict.fromkeys(_LINES[name] for name in _used(tree) if name not in bound and name in _LINES))
+    return tuple(dict.fromkeys(_LINES[name] for name in used_names(tree) if name not in bound and name in _LINES))
 
 
 def uses_module(source: str, modules: Collection[str]) -> bool:
     """Whether it imports one of these, or uses one under its conventional name (`sns`)."""
     tree = parsed(source)
-    lines = [source, *(_MODULES[name] for name in _used(tree) if name in _MODULES)]
+    lines = [source, *(_MODULES[name] for name in used_names(tree) if name in _MODULES)]
     return any(module.partition(".")[0] in modules for line in lines for module in _imported(parsed(line)))
 
 
@@ -88,7 +88,8 @@ def parsed(source: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def _used(tree: ast.AST) -> Iterator[str]:
+def used_names(tree: ast.AST) -> Iterator[str]:
+    """The names that the tree reads."""
     return (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
 
 
@@ -106,3 +107,22 @@ def _bound(tree: ast.AST) -> Set[str]:
             case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
                 names.update((one.asname or one.name).split(".")[0] for one in aliases)
     return names
+
+
+def without_unused_imports(source: str, packages: Collection[str]) -> str:
+    """Removes top-level lines that only import unused names from these packages."""
+    tree = parsed(source)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    needless = [one for one in tree.body if _is_of(one, packages) and not _bound(one) & used]
+    shared = {one.lineno for one in tree.body if one not in needless}
+    gone = {line for one in needless for line in range(one.lineno, (one.end_lineno or one.lineno) + 1)} - shared
+    return "\n".join(line for number, line in enumerate(source.split("\n"), 1) if number not in gone)
+
+
+def _is_of(statement: ast.stmt, packages: Collection[str]) -> bool:
+    match statement:
+        case ast.Import(names=names):
+            return all(one.name.partition(".")[0] in packages for one in names)
+        case ast.ImportFrom(module=str(module), names=names, level=0):
+            return module.partition(".")[0] in packages and names[0].name != "*"
+    return False

@@ -79,7 +79,14 @@ class AcpAgents:
             hint = f"Agents: {', '.join(self.commands())}. Others are configured in acp.agents of onyx.json."
             raise ModelError("not_found", f"There is no agent {name!r}.", hint=hint, permanent=True)
         live = partial(self._agent_of, transcript.session_key, command, parts)
-        return AgentAnswer(command, transcript, live, self._gate.announce, partial(self._rest, transcript.session_key))
+        return AgentAnswer(
+            command,
+            transcript,
+            live,
+            self._gate.announce,
+            partial(self._rest, transcript.session_key),
+            self._configured.meter,
+        )
 
     def options(self, session_key: str) -> Sequence[Option]:
         """What can be chosen for the agent at work in that session; nothing if there is none."""

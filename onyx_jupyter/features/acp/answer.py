@@ -17,6 +17,7 @@ from onyx_jupyter.features.acp.run_tools import SessionTools
 from onyx_jupyter.features.acp.turn import AgentTurn
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.sessions.transcript import SessionTranscript
+from onyx_jupyter.usage.meter import UsageMeter
 
 STARTED_ANEW = "agent_started_anew"
 RESTARTED = ToolResult(
@@ -65,6 +66,7 @@ class AgentAnswer:
     live: Callable[[Earlier | None, Run], Awaitable[LiveAgent]]
     announce: Callable[[str], Awaitable[None]]
     rest: Callable[[], None]
+    meter: UsageMeter
 
     async def answer(self, run: Run) -> str:
         """Returns the text of the last turn. Raises: ModelError, StorageError."""
@@ -98,7 +100,7 @@ class AgentAnswer:
         facts = {"agent": self.command.name, "session": live.connection.session_id}
         sent = prompt.sent
         while True:
-            turn = AgentTurn(run, live.connection, facts)
+            turn = AgentTurn(run, live.connection, self.meter, facts)
             if live.tools.offer(run.tools):
                 await self.announce(live.token)
             live.tools.turn = turn

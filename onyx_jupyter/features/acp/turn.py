@@ -32,8 +32,13 @@ from onyx_jupyter.messages import FAILURE_OF_STATUS, Failure, Message, ToolCall,
 from onyx_jupyter.protocols import ModelRequest
 from onyx_jupyter.security.secret_redactor import redact_off_loop
 from onyx_jupyter.toolsets.results import REASON_CHARS
+from onyx_jupyter.usage.budget import state_to_json, warning
+from onyx_jupyter.usage.meter import UsageMeter
+from onyx_jupyter.usage.model_call import Terms, settled
 
 log = logging.getLogger(__name__)
+TERMS: Terms = "plan"
+"""An agent is paid for by its user's plan or key, which Onyx does not see."""
 MAX_TEXT_CHARS = 1_000_000
 MAX_CALLS = 2_000
 SHOWN_CHARS = 200
@@ -52,10 +57,11 @@ _SHORT: Mapping[str, str] = {
 class AgentTurn:
     """Takes one prompt to its end. Whatever happens, nothing of it works on afterwards."""
 
-    def __init__(self, run: Run, connection: AgentConnection, facts: Mapping[str, Any]) -> None:
-        """`facts` go into the entries that it writes."""
+    def __init__(self, run: Run, connection: AgentConnection, meter: UsageMeter, facts: Mapping[str, Any]) -> None:
+        """`facts` go into the entries that it writes; `meter` counts what the agent reports to have used."""
         self.run = run
         self._connection = connection
+        self._meter = meter
         self._facts = facts
         self._filter = run.processors.text_filter()
         self._thoughts = run.think()
@@ -69,6 +75,8 @@ class AgentTurn:
 
     async def answer(self, prompt: AgentPrompt) -> str:
         """Returns the text of the turn's last words. Raises: ModelError, StorageError, Halt."""
+        for state in await self._meter.admit(TERMS):
+            await self.run.note("budget", warning(state), state_to_json(state))
         sent = Message("user", prompt.text, attachments=prompt.pictures)
         sent = (await self.run.processors.before_model(ModelRequest("", [sent]))).messages[-1]
         self._spawn(self._make_way())
@@ -283,6 +291,10 @@ class AgentTurn:
                 await record(own.call, UNREPORTED, "aborted", run, self._of_agent)
         for call in run.transcript.open_calls(run.run_id):
             await record(call, NOT_AWAITED, "aborted", run, {})
+        if end.usage is not None:
+            usage = settled(end.usage, TERMS)
+            end = replace(end, usage=usage)
+            await self._meter.record(run.model.id, TERMS, usage)
         if end.reason == "refusal":
             raise ModelError("refused", f"{self._connection.agent.title} refused to answer this.")
         reply = await run.processors.after_model(Reply(run.text, (), end.usage or Usage(), self._has_text))

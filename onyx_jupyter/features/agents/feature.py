@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from onyx_jupyter.agents.agents import Agents
-from onyx_jupyter.features.agents.operations import OPERATIONS
+from onyx_jupyter.features.agents import wire
+from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Components, Feature
 from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, HOST, MEMORY_FILES, TOOLSETS
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import NoParams
 
 OWN_TOOLS = "Correct or remove it; each new conversation checks again."
 
@@ -29,11 +34,26 @@ def make(parts: Parts) -> Built:
     return Built({AGENTS: agents}, warm=warm, health=health)
 
 
+async def agents_list(params: NoParams, caller: Caller) -> dict[str, Any]:
+    config = caller.get(CONFIGURED).settings.config
+    agents = [
+        {
+            "id": agent.id,
+            "name": agent.name,
+            "model": caller.get(CONFIGURED).model_of(agent),
+            "default": agent.id == config.default_agent().id,
+            "workspace": str(caller.get(AGENTS).agent(agent.id).workspace),
+        }
+        for agent in config.agents.items
+    ]
+    return {"agents": agents}
+
+
 FEATURE = Feature(
     "agents",
     make,
     requires=(HOST, TOOLSETS, CONFIGURED, MEMORY_FILES),
     provides=(AGENTS,),
-    operations=OPERATIONS,
+    operations=(Operation("agents.list", NoParams, wire.Agents, agents_list, "read"),),
     essential=True,
 )

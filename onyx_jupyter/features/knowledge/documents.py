@@ -19,6 +19,7 @@ from onyx_jupyter.ingest.readers import READERS_VERSION
 from onyx_jupyter.ingest.text_cache import DocumentTexts
 from onyx_jupyter.ingest.web_pages import Fetched
 from onyx_jupyter.memory.folder import MemoryFolder
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.protocols import KnowledgeItem
 from onyx_jupyter.retrieval.search import HybridSearch
 from onyx_jupyter.retrieval.settings import search_settings
@@ -30,6 +31,7 @@ from onyx_jupyter.web.client import open_client
 COLLECTION = "document"
 _ACCEPT = "text/html, application/pdf, text/markdown, text/plain;q=0.9, */*;q=0.5"
 _MAX_PROBLEMS = 50
+KNOWLEDGE: Key[ServerKnowledge] = Key("knowledge")
 
 
 class ServerKnowledge:

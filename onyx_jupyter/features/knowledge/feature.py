@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from onyx_jupyter.features.knowledge.documents import ServerKnowledge
-from onyx_jupyter.features.knowledge.keys import KNOWLEDGE
+from onyx_jupyter.features.knowledge.documents import KNOWLEDGE, ServerKnowledge
 from onyx_jupyter.features.knowledge.operations import OPERATIONS
 from onyx_jupyter.features.knowledge.tools import knowledge_add_tool, knowledge_search_tool
 from onyx_jupyter.features.knowledge.wire import KnowledgeItemInfo, KnowledgeUpdatedData

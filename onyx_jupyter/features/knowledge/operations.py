@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from onyx_jupyter.features.knowledge.documents import item_data
-from onyx_jupyter.features.knowledge.keys import KNOWLEDGE
+from onyx_jupyter.features.knowledge.documents import KNOWLEDGE, item_data
 from onyx_jupyter.features.knowledge.wire import (
     KnowledgeAddParams,
     KnowledgeItemInfo,
@@ -42,9 +41,7 @@ async def refresh(params: KnowledgeRefreshParams, caller: Caller) -> dict[str, A
 
 
 async def stop(params: KnowledgeItemParams, caller: Caller) -> dict[str, Any]:
-    return dict(
-        caller.get(CONFIGURED).redact_data(item_data(await caller.get(KNOWLEDGE).documents.stop(params.item_id)))
-    )
+    return _to_json(await caller.get(KNOWLEDGE).documents.stop(params.item_id), caller)
 
 
 async def remove(params: KnowledgeItemParams, caller: Caller) -> dict[str, Any]:
@@ -53,9 +50,7 @@ async def remove(params: KnowledgeItemParams, caller: Caller) -> dict[str, Any]:
 
 
 async def restore(params: KnowledgeItemParams, caller: Caller) -> dict[str, Any]:
-    return dict(
-        caller.get(CONFIGURED).redact_data(item_data(await caller.get(KNOWLEDGE).documents.restore(params.item_id)))
-    )
+    return _to_json(await caller.get(KNOWLEDGE).documents.restore(params.item_id), caller)
 
 
 async def search(params: KnowledgeSearchParams, caller: Caller) -> dict[str, Any]:

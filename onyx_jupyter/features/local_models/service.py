@@ -11,6 +11,7 @@ from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.ceiling import NOT_HERE
 from onyx_jupyter.config.paths import Home
 from onyx_jupyter.errors import ModelError
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.providers.known_providers import LOCAL
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel
 from onyx_jupyter.providers.local_files.model_files import ModelFile, ModelFiles
@@ -20,6 +21,7 @@ from onyx_jupyter.providers.local_weights import check_runtime
 
 PROGRESS = "local_models.progress"
 Broadcast = Callable[[str, dict[str, object]], None]
+LOCAL_MODELS: Key[LocalModels] = Key("local models")
 
 
 class LocalModels:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from onyx_jupyter.features.memory.consolidation import Consolidation
-from onyx_jupyter.features.memory.consolidation_scheduler import ConsolidationScheduler
-from onyx_jupyter.features.memory.keys import CONSOLIDATION, MEMORY_NOTES
-from onyx_jupyter.features.memory.notes import MemoryNotes
+from onyx_jupyter.features.memory.consolidation_scheduler import CONSOLIDATION, ConsolidationScheduler
+from onyx_jupyter.features.memory.notes import MEMORY_NOTES, MemoryNotes
 from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import (

@@ -20,12 +20,15 @@ from onyx_jupyter.clock import Clock, timestamp
 from onyx_jupyter.config.schema import MemoryConfig
 from onyx_jupyter.errors import NotFound, OnyxError
 from onyx_jupyter.log_context import log_context
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.sessions.store import ListedSession, SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.sessions.unconsolidated import unconsolidated
 from onyx_jupyter.storage.atomic_write import PRIVATE_FILE
 from onyx_jupyter.storage.disk_errors import disk_errors
+from onyx_jupyter.usage.call_context import model_calls
 
+CONSOLIDATION: Key[ConsolidationScheduler] = Key("consolidation")
 log = logging.getLogger(__name__)
 RETRIES_S = (60.0, 300.0, 900.0, 3600.0)
 """Delay after each consecutive failure; after the last one, it waits for a new message in the conversation."""
@@ -149,7 +152,7 @@ class ConsolidationScheduler:
 
     async def _one(self, key: str) -> None:
         watched = self._watched[key]
-        with log_context(session=key, operation="consolidate"):
+        with log_context(session=key, operation="consolidate"), model_calls("consolidation", session_key=key):
             try:
                 if not self._locked():
                     watched.not_before = self._clock.monotonic() + OTHER_SERVER_S

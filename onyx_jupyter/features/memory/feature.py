@@ -5,8 +5,7 @@ from __future__ import annotations
 from onyx_jupyter.features.memory.fact_tools import forget_tool, make_remember_tool
 from onyx_jupyter.features.memory.file_tools import memory_get_tool, memory_search_tool, memory_write_tool
 from onyx_jupyter.features.memory.history_tools import memory_history_tool
-from onyx_jupyter.features.memory.keys import MEMORIES
-from onyx_jupyter.features.memory.memories import Memories
+from onyx_jupyter.features.memory.memories import MEMORIES, Memories
 from onyx_jupyter.features.memory.operations import OPERATIONS
 from onyx_jupyter.features.memory.wire import MemoryUpdatedData
 from onyx_jupyter.operations.dependencies import Parts

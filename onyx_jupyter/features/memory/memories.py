@@ -27,11 +27,13 @@ from onyx_jupyter.memory.fact_store import FactStore
 from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.kept_versions import MemoryChange
 from onyx_jupyter.memory.overview import FileState, file_states
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.protocols import EmbedderIdentity, Embeddings, Search, SearchAnswer, SearchFilter
 from onyx_jupyter.providers.embedders.local import LocalEmbedder
 from onyx_jupyter.retrieval.settings import search_settings
 from onyx_jupyter.storage.versions import VersionStore
 
+MEMORIES: Key[Memories] = Key("memory")
 log = logging.getLogger(__name__)
 Broadcast = Callable[[str, dict[str, object]], None]
 # A known embedder is reported sooner; finding one out may take as long as the timeout of an unresponsive server.

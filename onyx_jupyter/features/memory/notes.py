@@ -19,12 +19,15 @@ from onyx_jupyter.memory.files import MemoryFiles
 from onyx_jupyter.memory.operation_checks import no_secret, reject_instructions
 from onyx_jupyter.memory.operations import Operation, apply_operations
 from onyx_jupyter.memory.targets import MEMORY_FILE, memory_target
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.runs.streams import SessionStreams
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import COMPACTION, MEMORY_NOTE, Entry
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
+
+MEMORY_NOTES: Key[MemoryNotes] = Key("memory notes")
 
 KEPT, UNDONE = "kept", "undone"
 _PLAN, _OUTCOME = TypeAdapter(Plan), TypeAdapter(Outcome)

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from onyx_jupyter.clock import timestamp
-from onyx_jupyter.features.memory.keys import MEMORIES, MEMORY_NOTES
+from onyx_jupyter.features.memory.memories import MEMORIES
+from onyx_jupyter.features.memory.notes import MEMORY_NOTES
 from onyx_jupyter.features.memory.wire import (
     MemoryAcceptParams,
     MemoryAnswer,

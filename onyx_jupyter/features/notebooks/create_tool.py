@@ -11,13 +11,13 @@ from pydantic import Field
 
 from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments, ToolError
-from onyx_jupyter.features.notebooks.call_repair import repair
 from onyx_jupyter.features.notebooks.cell_commands import with_commands
 from onyx_jupyter.features.notebooks.cell_execution import RUN_CELL, run_written
 from onyx_jupyter.features.notebooks.edit_tools import MAX_CELLS, MAX_SOURCE_CHARS, new_cell
 from onyx_jupyter.features.notebooks.notebook_access import api_path, change_preview, grant, name_of, plain_id
+from onyx_jupyter.features.notebooks.notebook_call_repair import repair
+from onyx_jupyter.features.notebooks.notebook_text import shown_cells
 from onyx_jupyter.features.notebooks.run_tools import code_cells, run_in_order
-from onyx_jupyter.features.notebooks.shown_cells import shown_cells
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.protocols import CellType, NotebookView, ToolPreview

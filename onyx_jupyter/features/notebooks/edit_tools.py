@@ -14,7 +14,6 @@ from pydantic import Field
 
 from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import InvalidArguments, NotebookError
-from onyx_jupyter.features.notebooks.call_repair import repair
 from onyx_jupyter.features.notebooks.cell_commands import with_commands
 from onyx_jupyter.features.notebooks.cell_execution import RUN_CELL, run_written
 from onyx_jupyter.features.notebooks.notebook_access import (
@@ -30,6 +29,7 @@ from onyx_jupyter.features.notebooks.notebook_access import (
     path_to_run,
     plain_id,
 )
+from onyx_jupyter.features.notebooks.notebook_call_repair import repair
 from onyx_jupyter.messages import Risk, ToolResult
 from onyx_jupyter.notebook.cells import cell_hash, cell_label, cell_number, check_unlocked, index_of, source_of
 from onyx_jupyter.protocols import (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from onyx_jupyter.features.notebooks import kernel_operations, operations
 from onyx_jupyter.features.notebooks.create_tool import notebook_create_tool
 from onyx_jupyter.features.notebooks.edit_tools import (
     notebook_delete_cell_tool,
@@ -11,14 +10,14 @@ from onyx_jupyter.features.notebooks.edit_tools import (
     notebook_move_cell_tool,
 )
 from onyx_jupyter.features.notebooks.kernel_tools import kernel_execute_tool, kernel_inspect_tool, kernel_variables_tool
-from onyx_jupyter.features.notebooks.keys import NOTEBOOK_REVIEW
+from onyx_jupyter.features.notebooks.operations import OPERATIONS
 from onyx_jupyter.features.notebooks.read_tools import (
     notebook_find_tool,
     notebook_list_tool,
     notebook_outline_tool,
     notebook_read_tool,
 )
-from onyx_jupyter.features.notebooks.review import NotebookReview
+from onyx_jupyter.features.notebooks.review_service import NOTEBOOK_REVIEW, NotebookReview
 from onyx_jupyter.features.notebooks.run_tools import (
     notebook_restart_kernel_tool,
     notebook_run_all_tool,
@@ -56,7 +55,7 @@ FEATURE = Feature(
     make,
     requires=(HOST, CONFIGURED, AUDIT, STREAMS),
     provides=(NOTEBOOK_REVIEW, RECORDED_NOTEBOOKS, PENDING_REVIEW),
-    operations=(*operations.OPERATIONS, *kernel_operations.OPERATIONS),
+    operations=OPERATIONS,
     events=(EventType("notebook.changes_updated", NotebookChangesUpdatedData),),
     toolsets=(
         FixedToolset(

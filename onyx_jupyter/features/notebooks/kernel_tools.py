@@ -6,9 +6,9 @@ from pydantic import Field
 
 from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import OnyxError, ToolError
-from onyx_jupyter.features.notebooks.call_repair import repair
 from onyx_jupyter.features.notebooks.cell_commands import with_commands
 from onyx_jupyter.features.notebooks.notebook_access import api_path, grant, name_of, notebook_preview, path_to_run
+from onyx_jupyter.features.notebooks.notebook_call_repair import repair
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.notebook.kernel_text import inspection_text, variables_text
 from onyx_jupyter.notebook.outputs import render_outputs

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.features.notebooks.kernel_deadlock import refuse_asking_notebook
 from onyx_jupyter.notebook.cells import cell_hash, find_cell, source_of, stale
 from onyx_jupyter.notebook.destructive_edits import loss
 from onyx_jupyter.protocols import (
@@ -28,6 +27,10 @@ from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.instruction_files import why_asked
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_WAITS = (
+    "The question came from a cell of {asking}, and its kernel{too} is waiting for your answer: nothing else can run "
+    "in it until then. Insert the code as a cell and say that the user can run it, or work in another notebook."
+)
 
 
 def api_path(path: str, context: ToolContext) -> str:
@@ -38,8 +41,21 @@ def api_path(path: str, context: ToolContext) -> str:
 async def path_to_run(path: str, context: ToolContext) -> str:
     """Like `api_path`, for code that runs in the notebook's kernel. Also raises: NotebookError (kernel_waits)."""
     found = api_path(path, context)
-    await refuse_asking_notebook(found, context)
+    await _refuse_asking_notebook(found, context)
     return found
+
+
+async def _refuse_asking_notebook(path: str, context: ToolContext) -> None:
+    """A run must not wait for the kernel whose cell waits for the run. Raises: NotebookError (kernel_waits)."""
+    asking = await context.asking_notebook()
+    if asking is None:
+        return
+    too = ""
+    if context.paths.api_path(asking) != context.paths.api_path(path):
+        if context.kernels is None or not await context.kernels.is_same_kernel(asking, path):
+            return
+        too = f", in which {path} runs too,"
+    raise NotebookError("kernel_waits", _WAITS.format(asking=asking, too=too))
 
 
 def name_of(path: str) -> str:

@@ -1,13 +1,15 @@
-"""A notebook as compact text for a model, within a budget. Every omission is marked."""
+"""A notebook as its tools show it: as compact text for a model, with every omission marked, and as data for people."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from onyx_jupyter.notebook.output_kinds import output_kind
 from onyx_jupyter.notebook.outputs import render_outputs, shorten
 from onyx_jupyter.protocols import Cell, NotebookView
+from onyx_jupyter.result_data import cells_shown
 
 _UNLIMITED = 10**9
 
@@ -110,3 +112,10 @@ def _fitting(parts: Sequence[str], max_chars: int) -> Sequence[str]:
 def _shortened_note(cell_ids: Sequence[str] | None) -> str:
     way = "a larger maxChars" if cell_ids else "cellIds for single cells, or a larger maxChars"
     return f"[Shortened to fit. To see what is left out, use {way}.]"
+
+
+def shown_cells(view: NotebookView, cells: Iterable[Cell]) -> dict[str, Any]:
+    """These cells in notebook order, and how many cells the notebook has."""
+    wanted = {cell.id for cell in cells}
+    numbered = ((number, cell.id) for number, cell in enumerate(view.cells, 1) if cell.id in wanted)
+    return cells_shown(view.path, numbered, len(view.cells))

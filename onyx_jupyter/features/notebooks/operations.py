@@ -1,14 +1,17 @@
-"""`notebook.*`: the changes that turns made to notebooks, and the user's decisions about them."""
+"""`notebook.*`: what turns changed, and the user's decisions about it. `kernel.*`: what a kernel holds."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from onyx_jupyter.errors import InvalidRequest
-from onyx_jupyter.features.notebooks.keys import NOTEBOOK_REVIEW
+from onyx_jupyter.errors import InvalidRequest, NotebookError
+from onyx_jupyter.events import camel_data
+from onyx_jupyter.features.notebooks.review_service import NOTEBOOK_REVIEW
 from onyx_jupyter.features.notebooks.wire import (
     CellMark,
     CellText,
+    KernelVariableList,
+    KernelVariablesParams,
     LeftAlone,
     NotebookAccepted,
     NotebookChanges,
@@ -24,7 +27,7 @@ from onyx_jupyter.notebook.review.review_actions import Outcome
 from onyx_jupyter.notebook.review.reviewed_cells import ReviewedCell
 from onyx_jupyter.notebook.review.turns import TurnChanges
 from onyx_jupyter.operations.caller import Caller
-from onyx_jupyter.operations.keys import RUNS
+from onyx_jupyter.operations.keys import CONFIGURED, HOST, RUNS
 from onyx_jupyter.operations.operation import Operation
 
 
@@ -104,10 +107,23 @@ def _json(model: Any) -> dict[str, Any]:
     return data
 
 
+async def variables(params: KernelVariablesParams, caller: Caller) -> dict[str, Any]:
+    kernels = caller.get(HOST).kernels
+    if kernels is None:
+        return {"state": "no_kernel", "message": "This server does not run kernels.", "variables": []}
+    try:
+        found = await kernels.variables(params.path, params.pattern, functions=True, most=params.limit)
+    except NotebookError as error:  # a notebook without a kernel is normal when names are completed
+        return {"state": error.code, "message": caller.get(CONFIGURED).redact(str(error)), "variables": []}
+    variables = caller.get(CONFIGURED).redact_data([camel_data(variable) for variable in found.variables])
+    return {"state": "ok", "variables": variables, "leftOut": sum(found.left_out.values())}
+
+
 OPERATIONS = (
     Operation("notebook.changes", NotebookChangesParams, NotebookChanges, changes, "read", dispatch="beside"),
     Operation("notebook.accept", NotebookMarksParams, NotebookAccepted, accept, "chat"),
     Operation("notebook.reject", NotebookMarksParams, NotebookReverted, reject, "chat", dispatch="beside"),
     Operation("notebook.undo", NotebookTurnParams, NotebookReverted, undo, "chat", dispatch="beside"),
     Operation("notebook.put_back", NotebookTurnParams, NotebookReverted, put_back, "chat", dispatch="beside"),
+    Operation("kernel.variables", KernelVariablesParams, KernelVariableList, variables, "read", dispatch="beside"),
 )

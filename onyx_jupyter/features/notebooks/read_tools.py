@@ -12,10 +12,9 @@ from pydantic import Field
 
 from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import NotebookError, StorageError
-from onyx_jupyter.features.notebooks.call_repair import repair
 from onyx_jupyter.features.notebooks.notebook_access import api_path, opened
-from onyx_jupyter.features.notebooks.notebook_text import headline, notebook_text
-from onyx_jupyter.features.notebooks.shown_cells import shown_cells
+from onyx_jupyter.features.notebooks.notebook_call_repair import repair
+from onyx_jupyter.features.notebooks.notebook_text import headline, notebook_text, shown_cells
 from onyx_jupyter.files.line_pattern import LinePattern, Stopped
 from onyx_jupyter.files.walk import walk
 from onyx_jupyter.messages import ToolResult

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from onyx_jupyter.activities import Activity
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.features.notebooks.call_repair import repair
 from onyx_jupyter.features.notebooks.cell_commands import with_commands
 from onyx_jupyter.features.notebooks.cell_execution import (
     RUN_CELL,
@@ -30,6 +29,7 @@ from onyx_jupyter.features.notebooks.notebook_access import (
     plain_id,
     run_cell,
 )
+from onyx_jupyter.features.notebooks.notebook_call_repair import repair
 from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.notebook.cells import cell_number, find_cell, index_of
 from onyx_jupyter.notebook.output_kinds import output_words

@@ -10,12 +10,14 @@ from typing import Literal
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import InvalidRequest, NotFound, ProjectFileChanged
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.project.decisions import Decision, ProjectDecisions
 from onyx_jupyter.project.instructions import Instructions, read_instructions
 from onyx_jupyter.runs.audit_trail import AuditTrail
 
 UPDATED = "project.updated"
 State = Literal["new", "changed", "trusted", "declined", "unusable"]
+PROJECT_FILES: Key[ProjectFiles] = Key("project files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +30,6 @@ class JudgedFile:
     found: Instructions
     state: State
     trusted_text: str | None = None
-
-    @property
-    def text(self) -> str:
-        return self.found.text
-
-    @property
-    def digest(self) -> str:
-        return self.found.digest
-
-    @property
-    def problem(self) -> str | None:
-        return self.found.problem
 
 
 class ProjectFiles:
@@ -111,7 +101,7 @@ class ProjectFiles:
     async def _refresh(self) -> JudgedFile | None:
         """Reads the current file; broadcasts an event if it has changed since the last look."""
         judged = await asyncio.to_thread(self._judged)
-        seen = (judged.state, judged.digest) if judged is not None else None
+        seen = (judged.state, judged.found.digest) if judged is not None else None
         is_news = self._is_loaded and seen != self._seen
         self._is_loaded, self._seen = True, seen
         if is_news:

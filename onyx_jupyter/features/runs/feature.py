@@ -8,8 +8,7 @@ from onyx_jupyter.agent.processor import Processor
 from onyx_jupyter.agents.agents import AgentParts
 from onyx_jupyter.agents.offered_skills import OfferedSkills
 from onyx_jupyter.agents.settings import Settings
-from onyx_jupyter.features.runs.ask_user_tool import ask_user_tool
-from onyx_jupyter.features.runs.plan_tool import plan_update_tool
+from onyx_jupyter.features.runs.tools import ask_user_tool, plan_update_tool
 from onyx_jupyter.operations.dependencies import Parts
 from onyx_jupyter.operations.feature import Built, Feature
 from onyx_jupyter.operations.keys import (

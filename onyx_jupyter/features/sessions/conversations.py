@@ -10,8 +10,9 @@ from onyx_jupyter.agents.agents import Agents
 from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.context.message_context import MessageContext
 from onyx_jupyter.context.message_meta import MessageMeta
+from onyx_jupyter.events import to_camel
 from onyx_jupyter.features.sessions.search import SessionSearch
-from onyx_jupyter.features.sessions.session_info import session_info
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.operations.signal import Signal
 from onyx_jupyter.runs.modes import mode_of
 from onyx_jupyter.runs.runs import Runs, Sent, WhenBusy
@@ -21,7 +22,19 @@ from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
+CONVERSATIONS: Key[Conversations] = Key("conversations")
 IN_SIDEBAR = RunOrigin()
+_OF_SUMMARY = (
+    "agent_id",
+    "title",
+    "created_at",
+    "updated_at",
+    "message_count",
+    "token_count",
+    "last_message_preview",
+    "model",
+    "tool_mode",
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +56,7 @@ class Conversations:
         """Returns the new session's key. Raises: NotFound, StorageError, InvalidRequest (model not allowed)."""
         self.configured.check_model(model)
         transcript = await self.sessions.create(self.agents.agent(agent_id).config.id, title, model)
-        self._announce(transcript)
+        self.changed(transcript)
         self.opened(transcript.session_key)
         return transcript.session_key
 
@@ -53,7 +66,8 @@ class Conversations:
 
     def session_info(self, session_key: str, summary: Summary) -> dict[str, Any]:
         """A session's metadata in wire format."""
-        return session_info(session_key, summary, self.runs.activity(session_key))
+        info = {to_camel(name): getattr(summary, name) for name in _OF_SUMMARY}
+        return {"sessionKey": session_key, **info, "status": "active", "activity": self.runs.activity(session_key)}
 
     async def send(
         self,
@@ -62,6 +76,7 @@ class Conversations:
         *,
         model: str | None = None,
         tool_mode: str | None = None,
+        effort: str | None = None,
         mode: str | None = None,
         context: Sequence[Mapping[str, Any]] = (),
         when_busy: WhenBusy | None = None,
@@ -69,7 +84,8 @@ class Conversations:
     ) -> Sent:
         """Returns the run that will answer; the message is on disk when this returns.
 
-        `tool_mode` says whether the model proposes cells (cell) or calls tools (tools); None leaves it to its provider.
+        `tool_mode` says whether the model proposes cells (cell) or calls tools (tools), `effort` how much it thinks
+        (one of EFFORTS); None leaves either to its provider.
         `context` lists the attached items in wire format; they are read now. `when_busy` says what happens if a run is
         already in progress (None: as configured).
 
@@ -86,6 +102,7 @@ class Conversations:
             message,
             model=model,
             tool_mode=tool_mode,
+            effort=effort,
             mode=mode,
             context=context,
             origin=origin,
@@ -106,10 +123,7 @@ class Conversations:
         return await self.runs.abort(run_id, self.sessions.get)
 
     def changed(self, transcript: SessionTranscript) -> None:
-        """Called when a run of this session has begun or ended."""
-        self._announce(transcript)
-
-    def _announce(self, transcript: SessionTranscript) -> None:
+        """Called when the session was created, or a run of it has begun or ended."""
         info = self.session_info(transcript.session_key, summarise(transcript.entries))
         self.streams.broadcast("session.updated", info)
         self.search.changed()

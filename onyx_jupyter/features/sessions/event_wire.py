@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from onyx_jupyter.features.sessions.session_wire import SessionInfo, UsageInfo
-from onyx_jupyter.features.sessions.wire import SentItem
+from onyx_jupyter.features.sessions.wire import SentItem, SessionInfo, UsageInfo
 from onyx_jupyter.operations.labels import FailureInfo, LabelInfo
 from onyx_jupyter.operations.wire import RunData, Wire
 

@@ -9,11 +9,10 @@ from onyx_jupyter.context.attachments import Attachments
 from onyx_jupyter.context.message_context import MessageContext
 from onyx_jupyter.context.message_meta import MessageMeta
 from onyx_jupyter.features.sessions import event_wire as wire
-from onyx_jupyter.features.sessions import operations, session_operations
-from onyx_jupyter.features.sessions.conversations import Conversations
-from onyx_jupyter.features.sessions.keys import CONVERSATIONS, SESSION_SEARCH
+from onyx_jupyter.features.sessions.conversations import CONVERSATIONS, Conversations
+from onyx_jupyter.features.sessions.operations import OPERATIONS
 from onyx_jupyter.features.sessions.other_sessions import OtherSessions
-from onyx_jupyter.features.sessions.search import SessionSearch
+from onyx_jupyter.features.sessions.search import SESSION_SEARCH, SessionSearch
 from onyx_jupyter.features.sessions.tools import (
     sessions_history_tool,
     sessions_list_tool,
@@ -119,7 +118,7 @@ FEATURE = Feature(
         WARM_UP,
     ),
     provides=(CONVERSATIONS,),
-    operations=(*session_operations.OPERATIONS, *operations.OPERATIONS),
+    operations=OPERATIONS,
     events=(
         EventType("chat.started", wire.ChatStartedData),
         EventType("chat.delta", wire.ChatDeltaData),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.index_process.client import OpenIndex
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.protocols import Found, SearchFilter
 from onyx_jupyter.retrieval.chunking import NOTE_SIZE, fingerprint
 from onyx_jupyter.retrieval.index_updater import IndexUpdater
@@ -20,6 +21,8 @@ from onyx_jupyter.sessions.conversation import Summary
 from onyx_jupyter.sessions.search import SessionSync, TurnPlace, session_of, snippet_text, turn_place
 from onyx_jupyter.sessions.store import SessionStore
 from onyx_jupyter.sessions.word_search import SessionWordSearch, WordSearchResult
+
+SESSION_SEARCH: Key[SessionSearch] = Key("session search")
 
 COLLECTION = "session"
 SEEN_FILE = "session_files.json"

@@ -1,4 +1,4 @@
-"""`skills.*`: list, read, trust, run and save skills."""
+"""`skills.*`: list, read, trust, run and save skills; a cell waits until the user trusts one in the card below it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from onyx_jupyter.clock import timestamp
 from onyx_jupyter.errors import ToolError
 from onyx_jupyter.features.skills.arguments import parameters_schema
 from onyx_jupyter.features.skills.author import SkillSource
-from onyx_jupyter.features.skills.keys import SKILLS
+from onyx_jupyter.features.skills.skill_service import SKILLS
 from onyx_jupyter.features.skills.wire import (
+    SkillAsked,
     SkillCopy,
     SkillDetail,
     SkillList,
     SkillParams,
     SkillProposal,
+    SkillQuestion,
+    SkillQuestionParams,
     SkillResult,
     SkillRunList,
     SkillRunParams,
     SkillRunStarted,
+    SkillsAnswerParams,
+    SkillsAskParams,
     SkillsListParams,
     SkillsProposeParams,
     SkillsRunParams,
@@ -214,6 +220,25 @@ def _field(item: Parameter) -> dict[str, Any]:
     }
 
 
+async def ask(params: SkillsAskParams, caller: Caller) -> dict[str, Any]:
+    asked = await caller.get(SKILLS).questions.ask(params.name, params.agent_id, caller.own_tab)
+    return {"questionId": asked.id}
+
+
+async def question(params: SkillQuestionParams, caller: Caller) -> dict[str, Any]:
+    found = await caller.get(SKILLS).questions.refresh(params.question_id)
+    if found is None:
+        return {"open": False}
+    asked, item = found
+    shown = await detail(item, asked.agent_id, caller)
+    return {"open": True, "expiresAt": timestamp(asked.expires_at), "detail": shown}
+
+
+async def answer(params: SkillsAnswerParams, caller: Caller) -> dict[str, Any]:
+    await caller.get(SKILLS).questions.answer(params.question_id, params.hash, f"user:{caller.user}")
+    return {"ok": True}
+
+
 OPERATIONS = (
     Operation("skills.list", SkillsListParams, SkillList, list_skills, "read"),
     Operation("skills.get", SkillParams, SkillDetail, get, "read"),
@@ -225,4 +250,7 @@ OPERATIONS = (
     Operation("skills.copy", SkillRunParams, SkillCopy, copy, "admin", dispatch="beside"),
     Operation("skills.propose", SkillsProposeParams, SkillProposal, propose, "chat", dispatch="beside"),
     Operation("skills.save", SkillsSaveParams, SkillTrusted, save, "admin", dispatch="beside"),
+    Operation("skills.ask", SkillsAskParams, SkillAsked, ask, "chat", callers="tab"),
+    Operation("skills.question", SkillQuestionParams, SkillQuestion, question, "read"),
+    Operation("skills.answer", SkillsAnswerParams, Ok, answer, "admin"),
 )

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from onyx_jupyter.clock import Clock, IdSource, timestamp
 from onyx_jupyter.errors import NotFound, OnyxError, ToolError
 from onyx_jupyter.events import camel_data
-from onyx_jupyter.features.skills.worker import Ending, SkillWorker, Task
+from onyx_jupyter.features.skills.runner_child import Ending, SkillWorker, Task
 from onyx_jupyter.skills.injection import path_lines, path_values
 from onyx_jupyter.skills.parameters import Parameters
 from onyx_jupyter.skills.requirements import DEFAULT_KERNEL

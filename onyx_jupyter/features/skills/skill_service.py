@@ -19,6 +19,7 @@ from onyx_jupyter.features.skills.questions import SkillQuestions
 from onyx_jupyter.features.skills.runs import SkillRuns
 from onyx_jupyter.features.skills.tools import skill_tools
 from onyx_jupyter.messages import ToolCall
+from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.security.secret_redactor import marked
 from onyx_jupyter.skills.run_record import RunRecord
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 MAX_OFFERED = 150
 
 Forbidden = Callable[[ToolCall], str | None]
+SKILLS: Key[Skills] = Key("skills")
 
 
 class Skills:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from onyx_jupyter.events import SkillAnswer
 from onyx_jupyter.operations.wire import Wire
 
 MAX_NAME = 64
@@ -205,3 +206,40 @@ class SkillsUpdatedData(Wire):
 class SkillRunProgressData(SkillProgress):
     run_id: str
     skill: str
+
+
+class SkillsAskParams(Wire):
+    """From the connection of the cell that waits: the question ends with it."""
+
+    name: str = Field(max_length=MAX_NAME)
+    agent_id: str | None = None
+
+
+class SkillAsked(Wire):
+    """`skills.question_closed` says how it ended, and may come before this."""
+
+    question_id: str
+
+
+class SkillQuestionParams(Wire):
+    question_id: str = Field(max_length=100)
+
+
+class SkillQuestion(Wire):
+    """Nothing more where it is over, or never was. `detail` is the skill as it is on disk now."""
+
+    open: bool
+    expires_at: str | None = None
+    detail: SkillDetail | None = None
+
+
+class SkillsAnswerParams(SkillQuestionParams):
+    hash: str | None = Field(default=None, description="hash of the version shown, to trust it; omitted: declined")
+
+
+class SkillQuestionClosedData(Wire):
+    """`reason` says why a skill is `unusable`."""
+
+    question_id: str
+    outcome: SkillAnswer
+    reason: str | None = None

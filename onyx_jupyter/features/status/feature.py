@@ -1,21 +1,82 @@
-"""The health of Onyx: `health.check` and the components it checks."""
+"""`health.check`, and the health of the configuration, the default model and the home."""
 
 from __future__ import annotations
 
-from onyx_jupyter.features.status.health import components
-from onyx_jupyter.features.status.operations import OPERATIONS
+import asyncio
+import os
+from typing import Any
+
+from onyx_jupyter.agents.agents import Agents
+from onyx_jupyter.agents.configured import Configured
+from onyx_jupyter.config.paths import Home
+from onyx_jupyter.errors import ModelError
+from onyx_jupyter.features.status.wire import Health
+from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.dependencies import Parts
-from onyx_jupyter.operations.feature import Built, Components, Feature
-from onyx_jupyter.operations.keys import AGENTS, CONFIGURED
+from onyx_jupyter.operations.feature import Built, Component, Components, Feature
+from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, HEALTH
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import NoParams
+from onyx_jupyter.providers.known_providers import ACP
+
+CONFIG_HINT = (
+    "Until this is corrected, Auto mode asks for everything, denied tools stay denied, and all other settings use "
+    "their defaults. Correct it, then choose “Check again”."
+)
 
 
 def make(parts: Parts) -> Built:
     configured, agents = parts.get(CONFIGURED), parts.get(AGENTS)
 
     async def health() -> Components:
-        return await components(configured, agents)
+        """Only what was actually checked is reported as ok; the configuration must have been read."""
+        model_id = configured.model_of(configured.settings.config.default_agent())
+        return {
+            "config": _config(configured, agents),
+            "model": _model(configured, model_id),
+            "storage": await asyncio.to_thread(_storage, configured.home),
+        }
 
     return Built(health=health)
 
 
-FEATURE = Feature("status", make, requires=(CONFIGURED, AGENTS), operations=OPERATIONS)
+def _config(configured: Configured, agents: Agents) -> Component:
+    error = configured.settings.error
+    if error is None and (problems := agents.problems()):
+        return {"ok": False, "message": " ".join(problems), "hint": "The rest of the file is in effect."}
+    if error is None:
+        return {"ok": True, "message": str(configured.home.config_file)}
+    return {"ok": False, "message": str(error), "hint": CONFIG_HINT}
+
+
+def _model(configured: Configured, model_id: str) -> Component:
+    """Whether the model can be opened, without a call to the provider."""
+    if model_id.partition("/")[0] == ACP:
+        return {"ok": True, "message": model_id}  # another agent: its own component says whether it is there
+    try:
+        configured.models.open(model_id)
+    except ModelError as error:
+        return {"ok": False, "message": str(error)} | ({"hint": error.hint} if error.hint else {})
+    return {"ok": True, "message": model_id}
+
+
+def _storage(home: Home) -> Component:
+    if os.access(home.root, os.W_OK | os.X_OK):
+        return {"ok": True, "message": str(home.root)}
+    return {
+        "ok": False,
+        "message": f"{home.root} is not writable.",
+        "hint": "Set ONYX_HOME to a folder that you own.",
+    }
+
+
+async def health_check(params: NoParams, caller: Caller) -> dict[str, Any]:
+    return await caller.get(HEALTH)()
+
+
+FEATURE = Feature(
+    "status",
+    make,
+    requires=(CONFIGURED, AGENTS),
+    operations=(Operation("health.check", NoParams, Health, health_check, "read", before_ready=True),),
+)

@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from onyx_jupyter.events import to_camel
 
-SCHEMA_VERSION = 1
 BESIDE = 10
 EffectKind = Literal["insert", "edit", "delete", "move", "restore", "run"]
 Verdict = Literal["accept", "reject", "undo", "put_back"]

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeGuard
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -27,7 +26,6 @@ from onyx_jupyter.notebook.review.effects import (
     with_seen,
 )
 from onyx_jupyter.notebook.review.lines import ChangeRefused, ChangeStarted, Done, Effect, Line, Removed
-from onyx_jupyter.notebook.review.recorded_notebooks import RecordedNotebooks
 from onyx_jupyter.protocols import (
     AppliedChange,
     Cell,
@@ -101,9 +99,7 @@ class ChangeRecorder:
 
     def notebooks_for(self, author: Author) -> RecordedNotebooks:
         """The notebooks for that author, with every change recorded."""
-        return RecordedNotebooks(
-            self._notebooks, partial(self.apply, author), partial(self.create, author), partial(self.run_cell, author)
-        )
+        return RecordedNotebooks(self._notebooks, self, author)
 
     async def apply(
         self, author: Author, path: str, changes: Sequence[CellChange], seen: Mapping[str, Cell] | None = None
@@ -284,6 +280,49 @@ class ChangeRecorder:
         limits = self._limits()
         full = self._store.size(author.agent_id, author.session_key) > limits.file_bytes
         return 0 if full else limits.output_chars
+
+
+class RecordedNotebooks:
+    """`Notebooks` of one author: remembers what the author saw, and every change goes through the recorder."""
+
+    def __init__(self, notebooks: Notebooks, recorder: ChangeRecorder, author: Author) -> None:
+        self._notebooks = notebooks
+        self._recorder = recorder
+        self._author = author
+        self._seen: dict[str, dict[str, Cell]] = {}
+
+    async def read(self, path: str, in_full: Collection[str] = ()) -> NotebookView:
+        view = await self._notebooks.read(path, in_full)
+        self._seen[path] = {cell.id: cell for cell in view.cells}
+        return view
+
+    async def read_cells(
+        self, path: str, ids: Collection[str], in_full: Collection[str] = (), *, last: int = 0
+    ) -> NotebookCells:
+        found = await self._notebooks.read_cells(path, ids, in_full, last=last)
+        seen = self._seen.setdefault(path, {})
+        for cell_id in ids:
+            seen.pop(cell_id, None)
+        seen.update({cell.id: cell for cell in found.cells})
+        return found
+
+    async def apply(self, path: str, changes: Sequence[CellChange]) -> tuple[AppliedChange, ...]:
+        return await self._recorder.apply(self._author, path, changes, self._seen.pop(path, {}))
+
+    async def create(self, path: str, cells: Sequence[NbCell], kernel_name: str | None = None) -> NotebookView:
+        return await self._recorder.create(self._author, path, cells, kernel_name)
+
+    async def run_cell(
+        self,
+        path: str,
+        cell_id: str,
+        progress: Callable[[str], None],
+        *,
+        base_hash: str | None = None,
+        began: Callable[[], None] = lambda: None,
+    ) -> CellRun:
+        seen = self._seen.get(path, {}).pop(cell_id, None)  # only once: after the run it shows something else
+        return await self._recorder.run_cell(self._author, path, cell_id, progress, seen, base_hash, began)
 
 
 def _new_id() -> str:

@@ -14,7 +14,6 @@ from onyx_jupyter.notebook.cells import cell_hash
 from onyx_jupyter.notebook.review.change_store import ChangeStore
 from onyx_jupyter.notebook.review.lines import Removed, Reverting, UserDecision, Verdict
 from onyx_jupyter.notebook.review.recording import Author, ChangeRecorder
-from onyx_jupyter.notebook.review.revert_plan import Reason, is_notebook_unchanged, is_unchanged, plan
 from onyx_jupyter.notebook.review.reviewed_cells import (
     ReviewedCell,
     marks,
@@ -25,6 +24,7 @@ from onyx_jupyter.notebook.review.reviewed_cells import (
     unmarked_moves,
 )
 from onyx_jupyter.notebook.review.turns import TurnChanges, turn_changes
+from onyx_jupyter.notebook.review.undo_plan import Reason, is_notebook_unchanged, is_unchanged, plan
 from onyx_jupyter.notebook.review.writes import Changes
 
 _TRIES = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.base.handlers import path_regex
@@ -15,11 +14,10 @@ from jupyter_server.services.contents.handlers import (
 )
 from jupyter_server.utils import url_escape, url_path_join
 
-from onyx_jupyter.server.refusals import Guarded, Refusals
+from onyx_jupyter.server.refusals import Guarded
 
 if TYPE_CHECKING:
     from onyx_jupyter.server.drive.contents import DriveContents
-    from onyx_jupyter.server.service import Service
 
 CONTENTS = "onyx/api/contents"
 FILES = "onyx/files"
@@ -28,12 +26,7 @@ FILES = "onyx/files"
 class _OnDrive(Guarded):
     """A handler whose contents are the drive's. Onyx is loaded only for users who are logged in."""
 
-    auth_resource = "onyx"
     _drive: DriveContents
-
-    def initialize(self, service: Callable[[], Awaitable[Service]], refusals: Refusals) -> None:
-        self._service = service
-        self.refusals = refusals
 
     async def prepare(self, **options: Any) -> None:
         await super().prepare(**options)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from onyx_jupyter.agent.control_tokens import SCHEDULED_TASK, scheduled_task
 from onyx_jupyter.agent.processors.internal_tags import InternalTagFilter
 from onyx_jupyter.testing.script import Call, Say
 from tests.runs.house import House
@@ -35,12 +34,12 @@ def visible(text: str) -> str:
         ("```html\n<internal>notes</internal>\n```", "```html\n\n```"),
     ],
 )
-def test_what_is_tagged_is_hidden_and_a_mention_in_a_code_span_is_not(answer, seen):
+def test_tagged_text_is_hidden_but_tag_in_code_span_is_not(answer, seen):
     assert visible(answer) == seen
 
 
 @pytest.mark.parametrize("chunk_chars", [1, 3, None])
-async def test_internal_words_are_in_no_delta_no_final_no_transcript_and_no_later_request(tmp_path, chunk_chars):
+async def test_internal_text_is_absent_from_deltas_final_transcript_and_later_requests(tmp_path, chunk_chars):
     answer = "Looking.<internal>the secret plan</internal> Now."
     replies = [[Say(answer, chunk_chars), Call("touch", {"word": "x"})], [Say(answer, chunk_chars)], "Again"]
     house = House(tmp_path, replies)
@@ -55,12 +54,11 @@ async def test_internal_words_are_in_no_delta_no_final_no_transcript_and_no_late
     assert "plan" not in house.file(key).read_text()
     assert "plan" not in str(house.events)
     assert "plan" not in str([request.messages for request in house.model.requests])
-    await house.close()
 
 
 @pytest.mark.parametrize("answer", ["NO_REPLY", " \nNO_REPLY\n", "<internal>nothing new</internal>NO_REPLY"])
 @pytest.mark.parametrize("chunk_chars", [1, None])
-async def test_the_silent_token_ends_the_turn_without_a_message(tmp_path, answer, chunk_chars):
+async def test_silent_token_ends_turn_without_message(tmp_path, answer, chunk_chars):
     house = House(tmp_path, [[Say(answer, chunk_chars)], "Hello"])
     key = await house.session()
     name, data = await house.run(key)
@@ -70,37 +68,29 @@ async def test_the_silent_token_ends_the_turn_without_a_message(tmp_path, answer
     assert "NO_REPLY" not in house.file(key).read_text()
     assert (await house.run(key, "And now?"))[1]["text"] == "Hello"
     assert [message.content for message in house.model.requests[1].messages] == ["Please", "And now?"]
-    await house.close()
 
 
 @pytest.mark.parametrize(
     "answer", ["NO_REPLY is a token", "NO, never", "No", "  N", "The token is NO_REPLY", "NO_REPLY."]
 )
 @pytest.mark.parametrize("chunk_chars", [1, None])
-async def test_an_answer_that_only_begins_like_the_silent_token_is_shown_whole(tmp_path, answer, chunk_chars):
+async def test_answer_with_silent_token_as_prefix_is_shown_in_full(tmp_path, answer, chunk_chars):
     house = House(tmp_path, [[Say(answer, chunk_chars)]])
     key = await house.session()
     assert (await house.run(key))[1]["text"] == answer
     assert "".join(delta["text"] for delta in house.of("chat.delta")) == answer
-    await house.close()
 
 
-async def test_silence_beside_a_call_hides_the_words_and_makes_the_call(tmp_path):
+async def test_silent_token_with_tool_call_hides_text_and_runs_call(tmp_path):
     house = House(tmp_path, [["NO_REPLY", Call("peek", {"word": "a"})], "Done"])
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "Done"
     assert house.peek.done == ["a"]
     assert [delta["text"] for delta in house.of("chat.delta")] == ["Done"]
-    await house.close()
 
 
-async def test_an_answer_of_internal_words_alone_is_no_error(tmp_path):
+async def test_answer_of_internal_text_only_is_not_an_error(tmp_path):
     house = House(tmp_path, ["<internal>nothing to say</internal>"])
     key = await house.session()
     name, data = await house.run(key)
     assert (name, data["text"]) == ("chat.final", "")
-    await house.close()
-
-
-def test_a_jobs_message_says_that_it_is_one():
-    assert scheduled_task("Look at the build.") == f"{SCHEDULED_TASK} Look at the build."

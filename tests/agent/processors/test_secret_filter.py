@@ -9,7 +9,7 @@ async def texts(secrets: SecretRedactor, *messages: Message) -> list[str]:
     return [message.content for message in request.messages]
 
 
-async def test_what_is_kept_of_a_message_counts_until_other_secrets_are_known():
+async def test_cached_redaction_is_valid_until_known_secrets_change():
     messages = Message("user", "first-hidden-value"), Message("user", "second-hidden-value")
     one = SecretRedactor({"first-hidden-value": "one"}, shapes=False)
     both = SecretRedactor({"first-hidden-value": "one", "second-hidden-value": "two"}, shapes=False)
@@ -19,7 +19,7 @@ async def test_what_is_kept_of_a_message_counts_until_other_secrets_are_known():
     assert [message.content for message in messages] == ["first-hidden-value", "second-hidden-value"]
 
 
-async def test_a_message_that_was_looked_at_before_is_the_same_object():
+async def test_redaction_is_cached_per_message():
     secrets = SecretRedactor({"first-hidden-value": "one"}, shapes=False)
     plain, hidden = Message("user", "hello"), Message("user", "first-hidden-value")
     first = (await SecretFilter(secrets).before_model(ModelRequest("", [plain, hidden]))).messages

@@ -7,7 +7,7 @@ BUDGET = "{ runtime: { maxTokensPerRun: 1000 } }"
 PEEK = Call("peek", {"word": "x"})
 
 
-async def test_a_spent_budget_ends_the_run_with_its_calls_made_and_names_the_setting(tmp_path):
+async def test_exceeded_budget_ends_run_after_its_calls_and_names_setting(tmp_path):
     house = House(tmp_path, [[PEEK, Tokens(400, 100)], [PEEK, Tokens(400, 100)], "never"], config=BUDGET)
     key = await house.session()
     name, data = await house.run(key)
@@ -17,25 +17,22 @@ async def test_a_spent_budget_ends_the_run_with_its_calls_made_and_names_the_set
     assert data["usage"] == {"inputTokens": 800, "outputTokens": 200}
     assert len(house.model.requests) == 2
     assert [line["content"] for line in house.results(key).values()] == ["saw x"] * 2
-    await house.close()
 
 
-async def test_an_answer_that_spends_the_last_tokens_is_whole(tmp_path):
+async def test_answer_that_uses_up_the_budget_is_complete(tmp_path):
     house = House(tmp_path, [["Here it is.", Tokens(5000, 5000)]] * 2, config=BUDGET)
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "Here it is."
     assert (await house.run(key, "Again"))[1]["text"] == "Here it is."  # each run has its own
-    await house.close()
 
 
-async def test_without_a_budget_nothing_is_counted(tmp_path):
+async def test_without_budget_nothing_is_counted(tmp_path):
     house = House(tmp_path, [[PEEK, Tokens(10**9, 1)], "Done"])
     key = await house.session()
     assert (await house.run(key))[1]["text"] == "Done"
-    await house.close()
 
 
-async def test_what_was_spent_before_a_restart_counts(tmp_path):
+async def test_tokens_spent_before_restart_count(tmp_path):
     house = House(tmp_path, [[Call("touch", {"word": "x"}), Tokens(900, 100)]], config=BUDGET)
     key = await house.session()
     run_id = await house.send(key)
@@ -49,4 +46,3 @@ async def test_what_was_spent_before_a_restart_counts(tmp_path):
     assert "`runtime.maxTokensPerRun`" in data["text"]
     assert again.touch.done == ["x"]
     assert again.model.requests == []
-    await again.close()

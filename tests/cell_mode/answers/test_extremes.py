@@ -16,29 +16,29 @@ monthly          666    0.35
 one year         292    0.09"""
 
 
-def test_the_highest_and_the_lowest_of_a_series_are_told() -> None:
+def test_highest_and_lowest_of_a_series_are_named() -> None:
     assert extremes_of(SERIES, "Which leave most often?") == (
         "Of tenure_months, (0.93, 18.5] has the highest value (0.393939), (18.5, 36.0] the lowest (-2.5e-05)."
     )
 
 
-def test_a_series_is_called_by_the_last_words_before_it() -> None:
+def test_series_is_named_by_last_words_before_it() -> None:
     named = SERIES.replace("Churn:\ntenure_months", "Churn by tenure: tenure_months")
     assert extremes_of(named, "the most?").startswith("Of tenure_months, ")
 
 
-def test_each_series_is_told_and_equal_values_are_no_order() -> None:
+def test_each_series_is_described_and_ties_have_no_order() -> None:
     equal = "island\nDream     3\nBiscoe    3\ndtype: int64"
     assert extremes_of(f"{SERIES}\n\n{equal}", "the most?").splitlines()[1] == "Of island, all are 3."
 
 
-def test_nothing_is_told_where_nobody_asks_or_no_series_stands() -> None:
+def test_nothing_is_added_without_question_or_series() -> None:
     assert extremes_of(SERIES, "the churn by tenure") == ""
     assert extremes_of(TABLE, "Which leave most often?") == ""
     assert extremes_of("Biscoe    168", "Which island has the most?") == ""
 
 
-def test_groups_of_numbers_are_told_in_words() -> None:
+def test_groups_of_numbers_are_described() -> None:
     text = prompts.answer_from(Turn("Which leave most often?", "", (), ()), SERIES)
     assert "0.93 to 18.5    0.393939" in text
     assert "0.93 to 18.5 has the highest value (0.393939)" in text

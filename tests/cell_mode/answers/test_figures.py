@@ -34,22 +34,22 @@ BARS = (
         ("in three dimensions", "The chart."),
     ],
 )
-def test_a_figure_is_said_in_a_sentence(figure: str, sentence: str) -> None:
+def test_figure_is_described_in_a_sentence(figure: str, sentence: str) -> None:
     assert describe_figures([figure]) == sentence
 
 
-def test_several_series_are_a_list_and_say_what_they_are_where_they_differ() -> None:
+def test_several_series_are_listed_with_differences() -> None:
     two = 'x "g": p, q; y from 0 to 4; bars "a": p 1, q 2; bars "b": p 3, q 4; legend: a, b'
     assert describe_figures([two]) == "The bar chart shows g:\n- “a”: p 1, q 2\n- “b”: p 3, q 4"
     mixed = 'x from 0 to 4; y "n" from 0 to 4; histogram: 3 bins; line "goal": 2 points'
     assert describe_figures([mixed]) == "The chart shows n:\n- histogram: 3 bins\n- line “goal”: 2 points"
 
 
-def test_many_axes_are_cut_and_counted() -> None:
+def test_many_axes_are_truncated_and_counted() -> None:
     assert describe_figures([BARS] * 6).count("The bar chart") == 4
     assert describe_figures([BARS] * 6).endswith("\n\nAnd 2 more.")
 
 
-def test_only_whole_lines_of_an_output_are_figures() -> None:
+def test_only_whole_output_lines_are_figures() -> None:
     assert figures_of(f"1 [figure: no]\n[image/png: <Figure>]\n[figure: {BARS}]\n2") == [BARS]
     assert describe_figures(figures_of("nothing")) == ""

@@ -18,7 +18,7 @@ KNOWN = ["- Anna wants the churn report by Friday", "What does Zoë's note say a
         ("", None),
     ],
 )
-def test_a_name_inside_a_sentence_has_to_stand_somewhere(text: str, name: str | None) -> None:
+def test_names_within_a_sentence_must_occur_in_sources(text: str, name: str | None) -> None:
     assert unfounded_name(text, KNOWN) == name
 
 
@@ -36,5 +36,5 @@ FOUND = "Anna wants the report by Friday.\nBen moves to Vienna in June.\nThe bud
         ("It says that Ben moves.", "Read reports/june.md and summarise it.", ""),
     ],
 )
-def test_what_an_answer_denies_is_looked_for(answer: str, request_: str, lines: str) -> None:
+def test_denied_names_are_looked_up(answer: str, request_: str, lines: str) -> None:
     assert denied_lines(answer, FOUND, request_) == lines

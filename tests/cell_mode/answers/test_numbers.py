@@ -26,7 +26,7 @@ OUTPUT = "mean 62.7613\nrate 0.4312\nrows 1200\nloss -3.75\np 1.2e-05"
         "version v77 and col_77",
     ],
 )
-def test_what_stands_there_may_be_said_rounded_and_as_a_percentage(said: str) -> None:
+def test_numbers_may_be_rounded_or_given_as_percentage(said: str) -> None:
     assert Numbers([OUTPUT]).unfounded(said) is None
 
 
@@ -41,17 +41,17 @@ def test_what_stands_there_may_be_said_rounded_and_as_a_percentage(said: str) ->
         ("the total is 75,313.56 dollars", "75,313.56"),
     ],
 )
-def test_what_stands_nowhere_is_found(said: str, which: str) -> None:
+def test_unsupported_number_is_found(said: str, which: str) -> None:
     assert Numbers([OUTPUT]).unfounded(said) == which
 
 
 @given(st.floats(min_value=13, max_value=1e9, allow_nan=False), st.integers(0, 6))
-def test_a_number_that_was_printed_may_always_be_said_rounded(value: float, places: int) -> None:
+def test_printed_number_may_always_be_rounded(value: float, places: int) -> None:
     assert Numbers([f"x = {value!r}"]).unfounded(f"It is {value:.{places}f}, that is {value:,.{places}f}.") is None
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
-def test_no_text_is_too_strange(known: str, said: str) -> None:
+def test_any_text_is_accepted(known: str, said: str) -> None:
     found = Numbers([known]).unfounded(said)
     assert found is None or found in said
     assert Numbers([said]).unfounded(said) is None

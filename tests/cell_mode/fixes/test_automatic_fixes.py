@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.facts import Column, Frame, NotebookFacts
 from onyx_jupyter.cell_mode.fixes.automatic_fixes import fix_cell
+from onyx_jupyter.cell_mode.notebook_facts import Column, Frame, NotebookFacts
 
 COLUMNS = ("JAMES LOGAN", "avg. wait time", "fee_2007", "fee_2008")
 FACTS = NotebookFacts("a.ipynb", frames=(Frame("df", tuple(Column(name, "object") for name in COLUMNS)),))
@@ -16,7 +16,7 @@ def result(line: str, error: str) -> str:
     return TRACEBACK.format(line=line, error=error)
 
 
-def test_what_belongs_to_each_value_is_looked_for_below_its_accessor() -> None:
+def test_method_of_values_gets_its_accessor() -> None:
     line = "s = pd.to_timedelta(df['avg. wait time']).total_seconds()"
     error = "AttributeError: 'Series' object has no attribute 'total_seconds'"
     source = f"t = one.total_seconds()\n{line}"
@@ -25,7 +25,7 @@ def test_what_belongs_to_each_value_is_looked_for_below_its_accessor() -> None:
     )
 
 
-def test_a_text_is_below_str() -> None:
+def test_text_method_gets_str_accessor() -> None:
     line = "    df['JAMES LOGAN'].lower().strip()"
     error = "AttributeError: 'Series' object has no attribute 'lower'"
     assert fix_cell(line, result(line, error), FACTS) == "    df['JAMES LOGAN'].str.lower().strip()"
@@ -39,7 +39,7 @@ def test_a_text_is_below_str() -> None:
         ("zscore\nr = (df['a']\n     .zscore( ))", "zscore\nr = (zscore(df['a']))"),
     ],
 )
-def test_a_function_of_scipy_is_called_as_one(written: str, meant: str) -> None:
+def test_scipy_function_is_called_as_function(written: str, meant: str) -> None:
     name = "shapiro" if "shapiro" in written else "zscore"
     error = f"AttributeError: 'Series' object has no attribute {name!r}"
     assert fix_cell(written, result(written, error), FACTS) == meant
@@ -54,14 +54,14 @@ def test_a_function_of_scipy_is_called_as_one(written: str, meant: str) -> None:
         ("df['a'].str.len()", None),
     ],
 )
-def test_what_is_a_number_already_is_not_converted(written: str, meant: str | None) -> None:
+def test_numeric_column_is_not_converted(written: str, meant: str | None) -> None:
     error = "AttributeError: Can only use .str accessor with string values, not floating"
     assert fix_cell(written, result(written, error), FACTS) == meant
 
 
 @pytest.mark.parametrize("quote", ["'", '"'])
 @pytest.mark.parametrize("error", ["KeyError: 'JAME LOGAN'", "KeyError: \"['JAME LOGAN'] not in index\""])
-def test_a_column_that_is_nearly_one_is_that_one(quote: str, error: str) -> None:
+def test_similar_column_name_is_corrected(quote: str, error: str) -> None:
     line = f"df[[{quote}JAME LOGAN{quote}]]"
     assert fix_cell(line, result(line, error), FACTS) == "df[['JAMES LOGAN']]"
 
@@ -77,12 +77,12 @@ def test_a_column_that_is_nearly_one_is_that_one(quote: str, error: str) -> None
         ("df['JAMES LOGAN']", "KeyError: 'JAMES LOGAN'"),
     ],
 )
-def test_in_doubt_nothing_is_changed(line: str, error: str) -> None:
+def test_ambiguous_code_is_not_changed(line: str, error: str) -> None:
     assert fix_cell(line, result(line, error), FACTS) is None
 
 
 @given(st.text(max_size=100), st.text(max_size=100))
-def test_any_text_is_taken(source: str, output: str) -> None:
+def test_any_text_is_accepted(source: str, output: str) -> None:
     assert fix_cell(source, output, FACTS) != source
 
 
@@ -99,12 +99,12 @@ def test_any_text_is_taken(source: str, output: str) -> None:
         ("churned = churned + 1", "churned", None),
     ],
 )
-def test_a_name_that_is_nowhere_is_the_column_or_the_table(source: str, name: str, meant: str | None) -> None:
+def test_undefined_name_becomes_column_or_table(source: str, name: str, meant: str | None) -> None:
     facts = NotebookFacts("a.ipynb", frames=(Frame("fees", (Column("churned", "bool"),)),))
     assert fix_cell(source, result(source, f"NameError: name {name!r} is not defined"), facts) == meant
 
 
-def test_a_place_in_a_series_is_looked_for_by_its_position() -> None:
+def test_positional_lookup_in_series_uses_iloc() -> None:
     source = "print(rates.index[0])\nprint(rates[0], other['a'])"
     line = "print(rates[0], other['a'])"
     assert (
@@ -123,7 +123,7 @@ def test_a_place_in_a_series_is_looked_for_by_its_position() -> None:
         ("print(x[df.fee_2007.idxmin()])", None),
     ],
 )
-def test_the_row_of_the_highest_is_looked_for_by_its_label(line: str, meant: str | None) -> None:
+def test_row_of_maximum_is_looked_up_by_label(line: str, meant: str | None) -> None:
     assert fix_cell(line, result(line, "KeyError: 15"), FACTS) == meant
     assert fix_cell(line, result(line, "ValueError: 15"), FACTS) is None
 
@@ -138,7 +138,7 @@ def test_the_row_of_the_highest_is_looked_for_by_its_label(line: str, meant: str
         ("pd.date_range('2026', periods=3, freq='Q-DEC')", "pd.date_range('2026', periods=3, freq='QE-DEC')"),
     ],
 )
-def test_a_frequency_has_the_name_that_pandas_says_it_has_now(written: str, meant: str) -> None:
+def test_outdated_frequency_alias_is_replaced(written: str, meant: str) -> None:
     setting = "import pandas as pd\nat = pd.date_range('2026', periods=400)\n"
     setting += "df = pd.DataFrame({'at': at, 'sex': 'M', 'n': 1})\ns, t, u = df.n.set_axis(at), df['at'], df['at']\n"
     with pytest.raises(ValueError, match="Invalid frequency") as raised:
@@ -147,7 +147,7 @@ def test_a_frequency_has_the_name_that_pandas_says_it_has_now(written: str, mean
     exec(setting + meant)  # noqa: S102
 
 
-def test_another_wrong_frequency_stays() -> None:
+def test_other_invalid_frequency_stays() -> None:
     line = "s.resample('M').mean()"
     assert fix_cell(line, result(line, "ValueError: Invalid frequency: M."), FACTS) is None
 
@@ -159,7 +159,7 @@ def test_another_wrong_frequency_stays() -> None:
         "TypeError: agg function failed [how->mean,dtype->object]",
     ],
 )
-def test_a_mean_of_a_table_with_texts_is_that_of_its_numbers(error: str) -> None:
+def test_mean_of_mixed_table_uses_numeric_columns(error: str) -> None:
     line = "rates = customers.groupby('churned').mean()"
     assert fix_cell(line, result(line, error), FACTS) == "rates = customers.groupby('churned').mean(numeric_only=True)"
 
@@ -180,12 +180,12 @@ UNEXPECTED = "TypeError: {name}() got an unexpected keyword argument '{keyword}'
         ("part.other(inplace=True)", None),
     ],
 )
-def test_a_keyword_that_is_not_taken_is_left_out(written: str, meant: str | None) -> None:
+def test_unknown_keyword_is_removed(written: str, meant: str | None) -> None:
     error = UNEXPECTED.format(name="Categorical.set_categories", keyword="inplace")
     assert fix_cell(written, result(written, error), FACTS) == meant
 
 
-def test_any_keyword_is_left_out_wherever_the_function_is_called() -> None:
+def test_any_keyword_is_removed_wherever_function_is_called() -> None:
     error = UNEXPECTED.format(name="read", keyword="squeeze")
     source = "a = read('a.csv', squeeze=True, sep=';')\nb = read(squeeze=True)"
     assert fix_cell(source, result(source, error), FACTS) == "a = read('a.csv', sep=';')\nb = read()"
@@ -199,7 +199,7 @@ def test_any_keyword_is_left_out_wherever_the_function_is_called() -> None:
         ('print(f"{rates:>10}")', None),
     ],
 )
-def test_a_whole_column_that_is_formatted_as_a_number_is_rounded(written: str, meant: str | None) -> None:
+def test_column_formatted_as_number_is_rounded(written: str, meant: str | None) -> None:
     error = "TypeError: unsupported format string passed to Series.__format__"
     before = 'print(f"{fee:.2f}")\n'
     expected = None if meant is None else before + meant

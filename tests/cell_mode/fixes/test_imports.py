@@ -1,4 +1,4 @@
-"""What a cell uses and has forgotten to import is added, and nothing of the person's is covered by it."""
+"""A cell gets the imports that it lacks, over nothing of the person's, and loses unused ones of missing packages."""
 
 import ast
 
@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onyx_jupyter.cell_mode.fixes.imports import bound_names, missing_imports, uses_module
+from onyx_jupyter.cell_mode.fixes.automatic_fixes import fix_cell
+from onyx_jupyter.cell_mode.fixes.imports import bound_names, missing_imports, uses_module, without_unused_imports
+from onyx_jupyter.cell_mode.notebook_facts import NotebookFacts
+
+DRAWN = "df['fee'].plot.hist()"
 
 
 @pytest.mark.parametrize(
@@ -28,21 +32,21 @@ from onyx_jupyter.cell_mode.fixes.imports import bound_names, missing_imports, u
         ("%matplotlib inline\nnp.mean(x)", []),
     ],
 )
-def test_only_what_everybody_means_is_imported(source: str, lines: list[str]) -> None:
+def test_only_unambiguous_names_are_imported(source: str, lines: list[str]) -> None:
     assert list(missing_imports(source, [])) == lines
 
 
-def test_a_variable_of_the_kernel_is_not_covered() -> None:
+def test_kernel_variable_is_not_shadowed() -> None:
     assert missing_imports("stats.loc['mean']", ["stats"]) == ()
 
 
-def test_what_a_source_names_is_found() -> None:
+def test_names_used_in_source_are_found() -> None:
     source = "import os.path as p, json\nx, *y = 1, 2\ndef f(a): pass\nfor i in x: pass\ntry: pass\nexcept E as e: pass"
     assert bound_names(source) == {"p", "json", "x", "y", "f", "a", "i", "e"}
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_taken(source: str) -> None:
+def test_any_text_is_accepted(source: str) -> None:
     for line in missing_imports(source, []):
         ast.parse(line)
 
@@ -57,5 +61,42 @@ def test_any_text_is_taken(source: str) -> None:
         ("import seaborn as", False),
     ],
 )
-def test_a_module_is_used_by_its_import_or_by_its_usual_name(source: str, uses: bool) -> None:
+def test_module_is_used_by_import_or_conventional_alias(source: str, uses: bool) -> None:
     assert uses_module(source, ("seaborn",)) == uses
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import seaborn as sns",
+        "import seaborn",
+        "from seaborn import (\n    histplot,\n    kdeplot,\n)",
+        "import seaborn as sns  # for the colours",
+    ],
+)
+def test_unused_import_is_removed(line: str) -> None:
+    source = f"import matplotlib.pyplot as plt\n{line}\n{DRAWN}"
+    assert without_unused_imports(source, ["seaborn"]) == f"import matplotlib.pyplot as plt\n{DRAWN}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import seaborn as sns\nsns.set_theme()",
+        "from seaborn import histplot\nhistplot(df)",
+        "from seaborn import *\nhistplot(df)",
+        f"import seaborn as sns, numpy as np\n{DRAWN}",
+        f"import seaborn as sns; {DRAWN}",
+        f"import plotly.express as px\n{DRAWN}",
+        f"try:\n    import seaborn\nexcept ImportError:\n    pass\n{DRAWN}",
+        "import seaborn as sns\nthis is no Python",
+    ],
+)
+def test_used_or_possibly_used_import_stays(source: str) -> None:
+    assert without_unused_imports(source, ["seaborn"]) == source
+
+
+def test_cell_that_failed_on_unused_import_is_fixed() -> None:
+    source, error = f"import wordcloud\n{DRAWN}", "ModuleNotFoundError: No module named 'wordcloud'"
+    assert fix_cell(source, error, NotebookFacts()) == DRAWN
+    assert fix_cell("import wordcloud\nwordcloud.WordCloud()", error, NotebookFacts()) is None

@@ -26,7 +26,7 @@ def plain(some: Sequence[Payload]) -> list[Output]:
 
 
 @pytest.mark.parametrize("outputs", [cards, plain], ids=["cards", "plain"])
-def test_no_click_on_an_answer_runs_anything(outputs, tabs: Tabs, lab: LabServer, name: str) -> None:
+def test_clicking_an_answer_runs_nothing(outputs, tabs: Tabs, lab: LabServer, name: str) -> None:
     assert COMMANDS
     proof = lab.files / f"{name}.txt"
     write_trusted(lab, f"{name}.ipynb", outputs(COMMANDS), source=f"open({proof.name!r}, 'w').write('it ran')")

@@ -37,9 +37,7 @@ def of(listener: Listener, *groups: str) -> list[Payload]:
     return [payload for payload in payloads(listener.host) if payload.group in groups and payload.acts]
 
 
-def test_in_an_unprotected_page_every_payload_acts_but_those_that_say_why_not(
-    control: Page, listener: Listener
-) -> None:
+def test_unprotected_page_executes_every_payload_except_documented_ones(control: Page, listener: Listener) -> None:
     groups = {payload.group for payload in payloads()} - set(DRAWN_BY_OTHERS)
     shown = of(listener, *groups)
     acted = acting(control, listener, shown)
@@ -47,7 +45,7 @@ def test_in_an_unprotected_page_every_payload_acts_but_those_that_say_why_not(
     assert [payload.name for payload in shown if not payload.inert and payload.name not in acted] == []
 
 
-def test_mermaid_without_its_safeguards_loads_and_runs(control: Page, listener: Listener) -> None:
+def test_mermaid_without_safeguards_loads_and_runs(control: Page, listener: Listener) -> None:
     named = {"mermaid-image-node", "mermaid-label-img", "mermaid-click-javascript", "mermaid-front-matter"}
     others = {"gantt-click", "class-style", "kanban-html", "sequence-properties", "state-class-def"}
     acted = drawing(control, listener, of(listener, "mermaid", "mermaid-kinds"), MERMAID, named | others)
@@ -55,7 +53,7 @@ def test_mermaid_without_its_safeguards_loads_and_runs(control: Page, listener: 
     assert len(acted) >= 30
 
 
-def test_jupyterlab_itself_loads_what_formulas_and_diagrams_of_a_markdown_cell_name(
+def test_jupyterlab_loads_addresses_in_markdown_cell_formulas_and_diagrams(
     control: Page, listener: Listener, lab: LabServer
 ) -> None:
     shown = {one.name: one for one in payloads(listener.host)}

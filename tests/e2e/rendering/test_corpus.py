@@ -18,35 +18,35 @@ PLACEHOLDER = re.compile(r"\{\{(?:[A-Z_0-9]+|U\+[0-9A-F]+|\d+ x )")
 SCRIPT = "window.__onyxRan=(window.__onyxRan||[]).concat('a')"
 
 
-def test_there_are_many_payloads_of_many_kinds() -> None:
+def test_corpus_has_many_payloads_of_many_kinds() -> None:
     assert len(ALL) >= 150
     assert len({payload.group for payload in ALL}) >= 12
     assert len({payload.name for payload in ALL}) == len(ALL)
     assert all(payload.text.strip() for payload in ALL)
 
 
-def test_every_file_is_read() -> None:
+def test_every_payload_file_is_read() -> None:
     assert {payload.group for payload in ALL} == {path.stem for path in FOLDER.iterdir()}
 
 
-def test_nothing_is_left_to_fill_in() -> None:
+def test_no_placeholder_is_left_unfilled() -> None:
     assert [payload.name for payload in ALL if PLACEHOLDER.search(payload.text)] == []
 
 
-def test_most_payloads_have_something_to_show_that_they_acted() -> None:
+def test_most_payloads_can_prove_execution() -> None:
     assert len([payload for payload in ALL if payload.acts and not payload.inert]) >= 150
     for group in {payload.group for payload in ALL} - {"clobbering", "covering", "jupyterlab"}:
         shown = [payload.acts for payload in ALL if payload.group == group]
         assert sum(shown) >= 0.75 * len(shown), group
 
 
-def test_a_payload_is_short_enough_to_be_read() -> None:
+def test_payloads_are_short_enough_to_review() -> None:
     for path in FOLDER.iterdir():
         for template in path.read_text("utf-8").split("\n=== ")[1:]:
             assert len(template) <= 1500, template[:60]
 
 
-def test_placeholders_are_filled_with_the_payloads_own_address_and_name() -> None:
+def test_placeholders_get_payload_address_and_name() -> None:
     assert filled("{{URL}}.css {{HOST}} {{NAME}}", "a", "h:1") == "http://h:1/p/a.css h:1 a"
     assert filled("{{SCRIPT}}", "a", "h:1") == SCRIPT
     assert not set("'\" <>`") & set(filled("{{SCRIPT_BARE}}", "a-b", "h:1"))
@@ -56,7 +56,7 @@ def test_placeholders_are_filled_with_the_payloads_own_address_and_name() -> Non
     assert filled("x{{{URL}}}y", "a", "h:1") == "x{http://h:1/p/a}y"
 
 
-def test_a_name_that_comes_twice_and_one_that_is_none_are_refused(tmp_path: Path) -> None:
+def test_duplicate_and_invalid_names_are_rejected(tmp_path: Path) -> None:
     tmp_path.joinpath("one.md").write_text("a comment\n=== a\n<b>\n\n=== b | inert: why\nx\n", "utf-8")
     assert payloads(folder=tmp_path) == [
         Payload("a", "one", "<b>", acts=False),
@@ -70,7 +70,7 @@ def test_a_name_that_comes_twice_and_one_that_is_none_are_refused(tmp_path: Path
         payloads(folder=tmp_path)
 
 
-def test_the_listener_writes_down_path_and_headers_and_answers_what_fits() -> None:
+def test_listener_records_path_and_headers_and_answers_by_type() -> None:
     with Listener() as listener:
         request = urllib.request.Request(f"{listener.url}/p/some-name.css?q=1", headers={"x-said": "this"})
         with urllib.request.urlopen(request, timeout=10) as answer:
@@ -85,7 +85,7 @@ def test_the_listener_writes_down_path_and_headers_and_answers_what_fits() -> No
         assert (listener.seen, listener.connections, listener.names) == ([], 0, set())
 
 
-def test_the_listener_hears_a_connection_that_asks_for_nothing() -> None:
+def test_listener_records_connection_without_request() -> None:
     with Listener() as listener:
         host, _, port = listener.host.partition(":")
         with socket.create_connection((host, int(port))):
@@ -93,7 +93,7 @@ def test_the_listener_hears_a_connection_that_asks_for_nothing() -> None:
         assert listener.seen == []
 
 
-def test_a_page_of_the_test_is_served_and_not_written_down() -> None:
+def test_test_page_is_served_and_not_recorded() -> None:
     with Listener() as listener:
         listener.pages["/control"] = "<p>x"
         with urllib.request.urlopen(f"{listener.url}/control?a=1", timeout=10) as answer:
@@ -111,7 +111,7 @@ def test_a_page_of_the_test_is_served_and_not_written_down() -> None:
         ("/p/a.svg", "image/svg+xml", b"<svg"),
     ],
 )
-def test_what_is_answered_fits_the_ending(path: str, kind: str, begins: bytes) -> None:
+def test_response_type_matches_extension(path: str, kind: str, begins: bytes) -> None:
     answered, body = answer_to(path)
     assert answered == kind
     assert body.startswith(begins)

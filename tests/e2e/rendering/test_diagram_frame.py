@@ -35,7 +35,7 @@ TRY_ALL = """async url => {
 ALL = ["fetch", "picture", "style", "script", "import", "storage", "page", "opened", "top"]
 
 
-def test_what_runs_in_the_frame_reaches_nothing_and_goes_nowhere(
+def test_frame_content_cannot_reach_network_or_navigate(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     sidebar, _ = open_lab()
@@ -59,7 +59,7 @@ def test_what_runs_in_the_frame_reaches_nothing_and_goes_nowhere(
     assert page.url == address
 
 
-def test_a_diagram_that_cannot_be_drawn_says_so_and_shows_its_source(
+def test_invalid_diagram_shows_message_and_source(
     open_lab: Callable[..., tuple[Sidebar, Notebook]], stage: Stage
 ) -> None:
     sidebar, _ = open_lab()

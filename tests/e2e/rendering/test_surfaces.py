@@ -113,7 +113,7 @@ def open_sidebar(watched: Watch, lab: LabServer, name: str) -> Sidebar:
     return sidebar
 
 
-def test_answers_in_the_sidebar(watched: Watch, lab: LabServer, corpus: list[Payload], theme: str, name: str) -> None:
+def test_sidebar_answers(watched: Watch, lab: LabServer, corpus: list[Payload], theme: str, name: str) -> None:
     sidebar = open_sidebar(watched, lab, name)
     for number, some in enumerate(parts(corpus, AT_ONCE)):
         if theme == "dark" and not any(payload.group in THEMED for payload in some):
@@ -124,9 +124,7 @@ def test_answers_in_the_sidebar(watched: Watch, lab: LabServer, corpus: list[Pay
         watched.assert_quiet()
 
 
-def test_answers_while_they_come(
-    watched: Watch, lab: LabServer, corpus: list[Payload], stage: Stage, name: str
-) -> None:
+def test_streaming_answers(watched: Watch, lab: LabServer, corpus: list[Payload], stage: Stage, name: str) -> None:
     sidebar = open_sidebar(watched, lab, name)
     texts = by_group(corpus)
     stage.play(*[[Say(text, 400)] for text in texts.values()])
@@ -142,9 +140,7 @@ def test_answers_while_they_come(
 @pytest.mark.parametrize(
     ("theme", "cards"), [("light", "cards"), ("light", "diagrams"), ("dark", "themed")], indirect=["theme"]
 )
-def test_cards_below_cells(
-    watched: Watch, lab: LabServer, corpus: list[Payload], theme: str, cards: str, name: str
-) -> None:
+def test_cell_cards(watched: Watch, lab: LabServer, corpus: list[Payload], theme: str, cards: str, name: str) -> None:
     watched.page.goto(lab.url(f"lab/workspaces/{name}/tree/{cards}.ipynb", reset=""))
     assert_cards_quiet(watched, corpus, cards)
 
@@ -162,7 +158,7 @@ def assert_cards_quiet(watched: Watch, corpus: list[Payload], cards: str) -> Non
     watched.assert_quiet()
 
 
-def test_outputs_in_a_trusted_notebook_without_our_front_end(
+def test_outputs_in_trusted_notebook_without_front_end(
     watched: Watch, lab: LabServer, corpus: list[Payload], theme: str, name: str
 ) -> None:
     with without_our_front_end(lab):
@@ -174,7 +170,7 @@ def test_outputs_in_a_trusted_notebook_without_our_front_end(
     watched.assert_quiet()
 
 
-def test_files_of_the_memory(watched: Watch, lab: LabServer, corpus: list[Payload], name: str) -> None:
+def test_memory_files(watched: Watch, lab: LabServer, corpus: list[Payload], name: str) -> None:
     open_sidebar(watched, lab, name)
     panel = MemoryPanel(watched.page)
     panel.show()
@@ -184,7 +180,7 @@ def test_files_of_the_memory(watched: Watch, lab: LabServer, corpus: list[Payloa
         watched.assert_quiet()
 
 
-def test_texts_of_skills(watched: Watch, lab: LabServer, corpus: list[Payload], name: str) -> None:
+def test_skill_texts(watched: Watch, lab: LabServer, corpus: list[Payload], name: str) -> None:
     open_sidebar(watched, lab, name)
     panel = SkillsPanel(watched.page)
     panel.show()
@@ -196,7 +192,7 @@ def test_texts_of_skills(watched: Watch, lab: LabServer, corpus: list[Payload], 
         watched.assert_quiet()
 
 
-def test_outputs_of_a_skill_in_its_panel(watched: Watch, lab: LabServer, corpus: list[Payload], name: str) -> None:
+def test_skill_outputs_in_panel(watched: Watch, lab: LabServer, corpus: list[Payload], name: str) -> None:
     open_sidebar(watched, lab, name)
     panel = SkillsPanel(watched.page)
     panel.show()
@@ -212,7 +208,7 @@ def test_outputs_of_a_skill_in_its_panel(watched: Watch, lab: LabServer, corpus:
         watched.assert_quiet()
 
 
-def test_what_is_shown_as_text(watched: Watch, lab: LabServer, corpus: list[Payload], stage: Stage, name: str) -> None:
+def test_plain_text_surfaces(watched: Watch, lab: LabServer, corpus: list[Payload], stage: Stage, name: str) -> None:
     """Thoughts, calls, approvals, questions, plans and notices: none of them is ever read as HTML."""
     sidebar = open_sidebar(watched, lab, name)
     texts = list(by_group(corpus).values())
@@ -251,7 +247,7 @@ def test_what_is_shown_as_text(watched: Watch, lab: LabServer, corpus: list[Payl
     watched.assert_quiet()
 
 
-def test_an_answer_covers_no_approval(watched: Watch, lab: LabServer, stage: Stage, name: str) -> None:
+def test_answer_cannot_cover_approval(watched: Watch, lab: LabServer, stage: Stage, name: str) -> None:
     sidebar = open_sidebar(watched, lab, name)
     covering = [payload.text for payload in payloads(watched.listener.host) if payload.group == "covering"]
     fake = '<div class="onyx-Approval" data-onyx="approval" style="position:fixed;top:0;z-index:99">git status</div>'

@@ -10,30 +10,19 @@ from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.errors import InvalidArguments, MemoryConflict, PathNotAllowed, ToolError
 from onyx_jupyter.features.files.edit_tools import edit_tool, write_tool
 from onyx_jupyter.memory.files import MemoryFiles
-from onyx_jupyter.messages import ToolCall, ToolResult
-from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.security import open_beneath as beneath
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.storage.versions import VersionStore
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.tool_calls import ToolCalls
 from tests.memory.interrupted import InterruptedStore
 
 Make = Callable[..., ToolContext]
-REGISTRY = ToolRegistry([write_tool, edit_tool])
+CALLS = ToolCalls(write_tool, edit_tool)
+run, preview = CALLS.run, CALLS.preview
 
 
-async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
-    tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.call(checked, context)
-
-
-async def preview(context: ToolContext, name: str, **arguments: Any) -> ToolPreview:
-    tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.preview(checked, context)
-
-
-async def test_a_new_file_gets_its_folders_and_the_usual_permissions(make_context: Make) -> None:
+async def test_new_file_gets_folders_and_default_permissions(make_context: Make) -> None:
     context = make_context()
     umask = os.umask(0o022)
     try:
@@ -49,7 +38,7 @@ async def test_a_new_file_gets_its_folders_and_the_usual_permissions(make_contex
     assert [entry.name for entry in file.parent.iterdir()] == ["new.txt"]
 
 
-async def test_a_file_that_exists_keeps_its_permissions_and_is_never_half_written(
+async def test_existing_file_keeps_permissions_and_is_replaced_atomically(
     make_context: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = make_context()
@@ -69,7 +58,7 @@ async def test_a_file_that_exists_keeps_its_permissions_and_is_never_half_writte
     assert [entry.name for entry in file.parent.iterdir()] == ["run.sh"]
 
 
-async def test_a_write_protected_file_stays(make_context: Make) -> None:
+async def test_write_protected_file_is_unchanged(make_context: Make) -> None:
     context = make_context()
     file = context.server_root / "locked.txt"
     file.write_text("old")
@@ -81,7 +70,7 @@ async def test_a_write_protected_file_stays(make_context: Make) -> None:
 
 @pytest.mark.parametrize("path", ["n.ipynb", "N.IPYNB", "link.txt", "onyx:n.ipynb"])
 @pytest.mark.parametrize("tool", ["write", "edit"])
-async def test_notebooks_are_left_to_the_notebook_tools(make_context: Make, path: str, tool: str) -> None:
+async def test_notebooks_are_left_to_notebook_tools(make_context: Make, path: str, tool: str) -> None:
     context = make_context()
     for name in ("n.ipynb", "N.IPYNB"):
         (context.server_root / name).write_text("{}")
@@ -93,7 +82,7 @@ async def test_notebooks_are_left_to_the_notebook_tools(make_context: Make, path
     assert (context.server_root / "n.ipynb").read_text() == "{}"
 
 
-async def test_a_folder_is_no_file(make_context: Make) -> None:
+async def test_folder_is_not_a_file(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "d").mkdir()
     (context.server_root / "f").write_text("x")
@@ -104,7 +93,7 @@ async def test_a_folder_is_no_file(make_context: Make) -> None:
         await run(context, "write", path="f/below", content="x")
 
 
-async def test_the_preview_shows_line_ends_that_change(make_context: Make) -> None:
+async def test_preview_shows_changed_line_endings(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "a.txt").write_bytes(b"one\r\ntwo\nthree\n")
     mixed = await preview(context, "write", path="a.txt", content="one\ntwo\r\nthree\n")
@@ -117,7 +106,7 @@ async def test_the_preview_shows_line_ends_that_change(make_context: Make) -> No
     assert bare.details["diff"].endswith("+one\n\\ The last line has no line end.")
 
 
-async def test_the_preview_shows_the_new_content_or_exactly_what_changes(make_context: Make) -> None:
+async def test_preview_shows_new_content_or_exact_diff(make_context: Make) -> None:
     context = make_context()
     new = await preview(context, "write", path="a.txt", content="one\n")
     assert (new.summary, dict(new.details)) == ("Write the new file a.txt", {"path": "a.txt", "content": "one\n"})
@@ -136,7 +125,7 @@ async def test_the_preview_shows_the_new_content_or_exactly_what_changes(make_co
     assert not (context.server_root / "new").exists()
 
 
-async def test_a_preview_makes_nothing_and_notices_a_change(make_context: Make) -> None:
+async def test_preview_writes_nothing_and_detects_changes(make_context: Make) -> None:
     context = make_context()
     await preview(context, "write", path="deep/a.txt", content="x")
     assert list(context.server_root.iterdir()) == []
@@ -171,14 +160,14 @@ async def test_one_passage_is_replaced_and_the_rest_stays(make_context: Make) ->
         (b"a\nb\nc\xe9\xff", b"a\nB\nB2\nc\xe9\xff"),
     ],
 )
-async def test_line_ends_and_encoding_stay(make_context: Make, before: bytes, after: bytes) -> None:
+async def test_line_endings_and_encoding_are_kept(make_context: Make, before: bytes, after: bytes) -> None:
     context = make_context()
     (context.server_root / "a.txt").write_bytes(before)
     await run(context, "edit", path="a.txt", oldText="a\nb\n", newText="a\nB\nB2\n")
     assert (context.server_root / "a.txt").read_bytes() == after
 
 
-async def test_what_the_encoding_cannot_hold_is_refused(make_context: Make) -> None:
+async def test_text_outside_file_encoding_is_rejected(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "a.txt").write_bytes(b"caf\xe9")
     with pytest.raises(ToolError, match="latin-1"):
@@ -188,7 +177,7 @@ async def test_what_the_encoding_cannot_hold_is_refused(make_context: Make) -> N
     assert (context.server_root / "a.txt").read_bytes() == b"caf\xe9"
 
 
-async def test_several_places_are_named(make_context: Make) -> None:
+async def test_multiple_matches_are_listed(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "a.txt").write_text("x = 1\ny = 2\nx = 1\n")
     with pytest.raises(ToolError, match="occurs 2 times, starting in lines 1, 3"):
@@ -199,7 +188,7 @@ async def test_several_places_are_named(make_context: Make) -> None:
     assert (context.server_root / "a.txt").read_text() == "aaa"
 
 
-async def test_without_a_match_the_nearest_passage_is_shown_with_what_differs(make_context: Make) -> None:
+async def test_without_match_nearest_passage_is_shown_with_difference(make_context: Make) -> None:
     context = make_context()
     source = "import os\n\ndef area(r):\n    return 3.14 * r * r\n\ndef edge(r):\n    return 2 * 3.14 * r\n"
     (context.server_root / "a.py").write_text(source)
@@ -218,7 +207,7 @@ async def test_without_a_match_the_nearest_passage_is_shown_with_what_differs(ma
 
 
 @pytest.mark.parametrize("swapped", ["folder", "file"])
-async def test_a_link_that_appears_between_judging_and_opening_leads_nowhere(
+async def test_link_created_between_check_and_open_is_not_followed(
     make_context: Make, tmp_path: Path, swapped: str
 ) -> None:
     context = make_context()
@@ -258,7 +247,7 @@ class Overtaken(MemoryFiles):
 @pytest.mark.parametrize(
     ("tool", "arguments"), [("edit", {"oldText": "tea", "newText": "cocoa"}), ("write", {"content": "- cocoa\n"})]
 )
-async def test_a_memory_file_that_was_saved_meanwhile_is_not_written_over(
+async def test_memory_file_saved_meanwhile_is_not_overwritten(
     make_context: Make, tmp_path: Path, tool: str, arguments: dict[str, str]
 ) -> None:
     clock = SystemClock()
@@ -275,9 +264,7 @@ async def test_a_memory_file_that_was_saved_meanwhile_is_not_written_over(
 
 
 @pytest.mark.parametrize("tool", ["edit", "write"])
-async def test_what_is_saved_right_before_a_memory_file_is_replaced_stays(
-    make_context: Make, tmp_path: Path, tool: str
-) -> None:
+async def test_save_just_before_memory_file_replacement_is_kept(make_context: Make, tmp_path: Path, tool: str) -> None:
     clock = SystemClock()
     versions = InterruptedStore(tmp_path / "versions", clock)
     context = make_context(memory=MemoryFiles(tmp_path / "workspace", clock, versions=versions))
@@ -291,7 +278,7 @@ async def test_what_is_saved_right_before_a_memory_file_is_replaced_stays(
     assert [path.name for path in context.workspace.iterdir() if path.name != ".memory.lock"] == ["MEMORY.md"]
 
 
-async def test_a_memory_file_is_never_made_one_that_cannot_be_read(make_context: Make) -> None:
+async def test_memory_file_is_never_made_unreadable(make_context: Make) -> None:
     context = make_context()
     with pytest.raises(ToolError, match="NUL"):
         await run(context, "write", path="onyx:MEMORY.md", content="a\0b")
@@ -301,7 +288,7 @@ async def test_a_memory_file_is_never_made_one_that_cannot_be_read(make_context:
     await run(context, "write", path="onyx:notes.txt", content="a\0b")
 
 
-async def test_a_memory_file_too_large_to_be_kept_is_not_asked_about(make_context: Make) -> None:
+async def test_memory_file_too_large_for_versions_is_rejected_before_approval(make_context: Make) -> None:
     context = make_context()
     (context.workspace / "MEMORY.md").write_bytes(b"x" * 11_000_000)
     for do in (preview, run):

@@ -3,27 +3,21 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from onyx_jupyter.errors import PathNotAllowed, ToolError
 from onyx_jupyter.features.files.read_tools import MAX_ENTRIES, MAX_IMAGE_BYTES, list_tool, read_tool
-from onyx_jupyter.messages import ToolCall, ToolResult
 from onyx_jupyter.security.path_guard import PathGuard
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.tool_calls import ToolCalls
 
 Make = Callable[..., ToolContext]
+run = ToolCalls(read_tool, list_tool).run
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 
 
-async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
-    tool, checked = ToolRegistry([read_tool, list_tool]).validate(ToolCall("1", name, arguments))
-    return await tool.call(checked, context)
-
-
-async def test_a_text_comes_with_its_line_numbers(make_context: Make) -> None:
+async def test_text_has_line_numbers(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "a.txt").write_bytes("one\r\n\ttwo\nthrée".encode())
     result = await run(context, "read", path="a.txt")
@@ -31,7 +25,7 @@ async def test_a_text_comes_with_its_line_numbers(make_context: Make) -> None:
     assert (result.ok, result.truncated) == (True, False)
 
 
-async def test_a_long_file_comes_in_pages_that_together_are_the_file(make_context: Make) -> None:
+async def test_long_file_is_paged_completely(make_context: Make) -> None:
     context = make_context(max_result_chars=2_000)
     lines = [f"line {number} " + "x" * (number % 70) for number in range(1, 401)]
     (context.server_root / "long.txt").write_text("\n".join(lines) + "\n")
@@ -48,7 +42,7 @@ async def test_a_long_file_comes_in_pages_that_together_are_the_file(make_contex
     assert seen == lines
 
 
-async def test_as_many_lines_as_asked_for_and_none_past_the_end(make_context: Make) -> None:
+async def test_line_count_is_limited_by_request_and_file(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "a.txt").write_text("a\nb\nc\nd\n")
     result = await run(context, "read", path="a.txt", lines=2, **{"from": 2})
@@ -60,7 +54,7 @@ async def test_as_many_lines_as_asked_for_and_none_past_the_end(make_context: Ma
     assert (await run(context, "read", path="empty")).output == "empty is empty."
 
 
-async def test_a_very_long_line_is_shortened_and_can_be_read_on(make_context: Make) -> None:
+async def test_very_long_line_is_truncated_and_can_be_continued(make_context: Make) -> None:
     context = make_context(max_result_chars=4_000)
     line = "".join(f"<{number}>" for number in range(3_000))
     (context.server_root / "one.json").write_text(f"short\n{line}\nend\n")
@@ -77,7 +71,7 @@ async def test_a_very_long_line_is_shortened_and_can_be_read_on(make_context: Ma
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
-async def test_other_encodings_are_read_as_what_they_are(make_context: Make, encoding: str) -> None:
+async def test_other_encodings_are_detected(make_context: Make, encoding: str) -> None:
     context = make_context()
     (context.server_root / "a.txt").write_bytes("größer\nals".encode(encoding))
     assert (await run(context, "read", path="a.txt")).output.startswith("1\tgrößer\n2\tals")
@@ -92,7 +86,7 @@ async def test_other_encodings_are_read_as_what_they_are(make_context: Make, enc
         (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
     ],
 )
-async def test_a_picture_comes_back_as_one_whatever_its_name(make_context: Make, data: bytes, mime: str) -> None:
+async def test_image_is_detected_whatever_its_name(make_context: Make, data: bytes, mime: str) -> None:
     context = make_context()
     (context.server_root / "plot.bin").write_bytes(data)
     (picture,) = (await run(context, "read", path="plot.bin")).attachments
@@ -100,7 +94,7 @@ async def test_a_picture_comes_back_as_one_whatever_its_name(make_context: Make,
     assert base64.b64decode(picture.data) == data
 
 
-async def test_a_picture_that_is_too_large_is_refused_with_a_way_out(make_context: Make) -> None:
+async def test_too_large_image_is_rejected_with_alternative(make_context: Make) -> None:
     context = make_context()
     with (context.server_root / "big.png").open("wb") as file:
         file.write(PNG)
@@ -109,14 +103,14 @@ async def test_a_picture_that_is_too_large_is_refused_with_a_way_out(make_contex
         await run(context, "read", path="big.png")
 
 
-async def test_what_is_no_text_is_named_and_not_shown(make_context: Make) -> None:
+async def test_binary_file_is_named_and_not_shown(make_context: Make) -> None:
     context = make_context()
     for name, data, words in (("t.parquet", b"PAR1\x15\0", "Parquet table"), ("x", b"ab\0\x01", "binary file")):
         (context.server_root / name).write_bytes(data)
         assert words in (await run(context, "read", path=name)).output
 
 
-async def test_a_notebook_is_left_to_the_notebook_tools_that_can_reach_it(make_context: Make) -> None:
+async def test_notebook_is_left_to_notebook_tools_if_available(make_context: Make) -> None:
     context = make_context()
     for folder in (context.server_root, context.workspace):
         (folder / "n.ipynb").write_text(json.dumps({"cells": []}))
@@ -125,7 +119,7 @@ async def test_a_notebook_is_left_to_the_notebook_tools_that_can_reach_it(make_c
     assert '"cells"' in (await run(context, "read", path="onyx:n.ipynb")).output
 
 
-async def test_what_is_not_there_is_told_with_what_is(make_context: Make) -> None:
+async def test_missing_path_lists_existing_ones(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "sales.csv").touch()
     with pytest.raises(ToolError, match=r"Did you mean 'sales\.csv'"):
@@ -141,7 +135,7 @@ async def test_what_is_not_there_is_told_with_what_is(make_context: Make) -> Non
         await run(context, "list", path="sales.csv")
 
 
-async def test_whose_text_it_is_goes_with_it(make_context: Make) -> None:
+async def test_result_has_origin_of_text(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "a.md").write_text("x")
     (context.workspace / "MEMORY.md").write_text("x")
@@ -153,7 +147,7 @@ async def test_whose_text_it_is_goes_with_it(make_context: Make) -> None:
     assert (await run(context, "read", path="onyx:results/s/c.txt")).origin == "outside"
 
 
-async def test_folders_come_first_then_files_with_sizes(make_context: Make, tmp_path: Path) -> None:
+async def test_folders_come_before_files_with_sizes(make_context: Make, tmp_path: Path) -> None:
     context = make_context()
     root = context.server_root
     for name in ("src", "Data"):
@@ -175,7 +169,7 @@ async def test_folders_come_first_then_files_with_sizes(make_context: Make, tmp_
         await run(context, "list", path="away")
 
 
-async def test_a_large_folder_is_cut_with_a_word(make_context: Make) -> None:
+async def test_large_folder_is_truncated_with_note(make_context: Make) -> None:
     context = make_context()
     for number in range(MAX_ENTRIES + 7):
         (context.server_root / f"{number:04}").touch()
@@ -185,7 +179,7 @@ async def test_a_large_folder_is_cut_with_a_word(make_context: Make) -> None:
     assert result.truncated
 
 
-async def test_of_onyx_home_only_the_own_workspace_can_be_read(make_context: Make, tmp_path: Path) -> None:
+async def test_in_onyx_home_only_own_workspace_is_readable(make_context: Make, tmp_path: Path) -> None:
     root = tmp_path / "root"
     home = root / ".config" / "onyx"
     workspace = home / "workspace"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.app.features import all_tools
-from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.protocols import KnowledgeAnswer, KnowledgeItem
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.tool_calls import ToolCalls
 
 Make = Callable[..., ToolContext]
+CALLS = ToolCalls()
+run, preview = CALLS.run, CALLS.preview
 ITEM = KnowledgeItem("one", "path", "big.pdf", "big.pdf", "2026-11-22T10:00:00Z", "waiting", 0, 0, 0)
 
 
@@ -37,10 +37,6 @@ class SlowKnowledge:
         raise AssertionError("it never ends")
 
 
-def call(name: str, **arguments: Any) -> Any:
-    return ToolRegistry(all_tools()).validate(ToolCall("1", name, arguments))
-
-
 @pytest.mark.parametrize(
     ("where", "must_ask"),
     [
@@ -48,17 +44,15 @@ def call(name: str, **arguments: Any) -> Any:
         ({"path": "a"}, ""),
     ],
 )
-async def test_a_page_is_asked_for_whatever_was_allowed(make_context: Make, where: dict, must_ask: str) -> None:
-    tool, arguments = call("knowledge_add", **where)
-    assert (await tool.preview(arguments, make_context())).must_ask == must_ask
+async def test_page_always_needs_approval(make_context: Make, where: dict, must_ask: str) -> None:
+    assert (await preview(make_context(), "knowledge_add", **where)).must_ask == must_ask
 
 
-async def test_a_turn_does_not_wait_for_a_document_that_takes_its_time(make_context: Make) -> None:
+async def test_turn_does_not_wait_for_slow_document(make_context: Make) -> None:
     told: list[str] = []
     knowledge = SlowKnowledge([])
-    tool, arguments = call("knowledge_add", path="big.pdf")
     context = make_context(knowledge=knowledge, timeout_s=0.01, progress=told.append)
-    result = await tool.call(arguments, context)
+    result = await run(context, "knowledge_add", path="big.pdf")
     assert json.loads(result.output) == {
         "path": "big.pdf",
         "files": 2,
@@ -68,8 +62,7 @@ async def test_a_turn_does_not_wait_for_a_document_that_takes_its_time(make_cont
     assert (result.ok, told) == (True, ["1 of 2 files, 7 passages"])
 
 
-async def test_a_search_is_that_of_the_agent_who_asks(make_context: Make) -> None:
+async def test_search_uses_asking_agents_documents(make_context: Make) -> None:
     knowledge = SlowKnowledge([])
-    tool, arguments = call("knowledge_search", query="anchor")
-    await tool.call(arguments, make_context(knowledge=knowledge, agent_id="b"))
+    await run(make_context(knowledge=knowledge, agent_id="b"), "knowledge_search", query="anchor")
     assert [(asked["agent_id"], asked["limit"]) for asked in knowledge.asked] == [("b", None)], "as many as configured"

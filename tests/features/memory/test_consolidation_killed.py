@@ -99,7 +99,7 @@ async def undone(one: House, key: str) -> str | None:
     return None if answer.ok else answer.reason
 
 
-async def test_a_kill_while_the_model_answers_has_it_asked_again(tmp_path: Path) -> None:
+async def test_kill_during_model_answer_repeats_request(tmp_path: Path) -> None:
     key = killed_server(tmp_path / "a", reply="[hang := here.Hang()]", then="await until(hang.reached.is_set); die()")
     writer = Writer(wants(APRIL))
     one = await restarted(tmp_path / "a", writer, key)
@@ -109,7 +109,7 @@ async def test_a_kill_while_the_model_answers_has_it_asked_again(tmp_path: Path)
 
 
 @pytest.mark.parametrize("step", STEPS)
-async def test_a_kill_at_each_step_neither_repeats_nor_forgets_anything(tmp_path: Path, step: str) -> None:
+async def test_kill_at_any_step_neither_repeats_nor_loses_anything(tmp_path: Path, step: str) -> None:
     left = tmp_path / "left"
     key = killed_server(left, reply=f"here.wants(here.APRIL, history={DONE!r})", dies=STEPS[step])
     file = left / "home/workspace/MEMORY.md"
@@ -141,7 +141,7 @@ async def test_a_kill_at_each_step_neither_repeats_nor_forgets_anything(tmp_path
         await one.close()
 
 
-async def test_a_line_that_was_taken_out_of_the_history_stays_out(tmp_path: Path) -> None:
+async def test_line_removed_from_history_stays_removed(tmp_path: Path) -> None:
     key = killed_server(
         tmp_path / "a", reply=f"here.wants(here.APRIL, history={DONE!r})", dies=STEPS["before the note"]
     )

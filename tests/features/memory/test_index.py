@@ -92,7 +92,7 @@ async def library_in(folder: Path, agents: Sequence[str] = ("main",)) -> AsyncIt
         await library.index.close()
 
 
-async def test_before_anything_is_indexed_words_are_found_and_then_meaning_too(tmp_path: Path) -> None:
+async def test_before_indexing_words_match_and_afterwards_meaning_too(tmp_path: Path) -> None:
     async with library_in(tmp_path) as library:
         library.embeddings.embedder = FakeEmbedder(alike={"beverage": "tea"})
         library.write("MEMORY.md", "# Memory\n\nAda drinks tea\n")
@@ -106,7 +106,7 @@ async def test_before_anything_is_indexed_words_are_found_and_then_meaning_too(t
         assert (library.index.state.files, library.index.state.chunks) == (1, 1)
 
 
-async def test_by_words_alone_no_more_is_found_than_a_search_gives(tmp_path: Path) -> None:
+async def test_word_search_returns_no_more_than_limit(tmp_path: Path) -> None:
     async with library_in(tmp_path) as library:
         for day in range(1, 21):
             library.write(f"memory/2026-01-{day:02}.md", f"Ada drank {day} cups of tea")
@@ -115,7 +115,7 @@ async def test_by_words_alone_no_more_is_found_than_a_search_gives(tmp_path: Pat
         assert len(first.found) == SearchSettings().limit
 
 
-async def test_an_edit_by_hand_is_found_and_what_was_deleted_is_not(tmp_path: Path) -> None:
+async def test_manual_edit_is_found_and_deleted_text_is_not(tmp_path: Path) -> None:
     async with library_in(tmp_path) as library:
         library.write("MEMORY.md", "The telescope is blue")
         library.write("USER.md", "Ada owns a telescope")
@@ -129,7 +129,7 @@ async def test_an_edit_by_hand_is_found_and_what_was_deleted_is_not(tmp_path: Pa
         assert [version.author for version in history] == ["user", "user"]
 
 
-async def test_what_onyx_writes_is_found_at_once_and_kept_as_its_own(tmp_path: Path) -> None:
+async def test_own_writes_are_found_immediately_and_attributed(tmp_path: Path) -> None:
     async with library_in(tmp_path) as library:
         library.write("MEMORY.md", "Nothing yet")
         await library.is_synced()
@@ -139,7 +139,7 @@ async def test_what_onyx_writes_is_found_at_once_and_kept_as_its_own(tmp_path: P
         assert authors == ["user", "agent"]
 
 
-async def test_an_index_that_is_deleted_while_it_is_used_comes_back_by_itself(tmp_path: Path) -> None:
+async def test_index_deleted_while_in_use_is_rebuilt(tmp_path: Path) -> None:
     async with library_in(tmp_path) as library:
         for number in range(20):
             library.write(f"memory/2026-01-{number + 1:02}.md", f"Day {number}: the telescope saw star {number}")
@@ -156,7 +156,7 @@ async def test_an_index_that_is_deleted_while_it_is_used_comes_back_by_itself(tm
         assert (await library.search("which star did the telescope see")).found == before, "nor does a restart matter"
 
 
-async def test_where_no_index_can_be_made_words_answer_and_say_why(tmp_path: Path) -> None:
+async def test_without_index_word_search_answers_and_says_why(tmp_path: Path) -> None:
     (tmp_path / "index").write_text("a file where the folder should be")
     async with library_in(tmp_path) as library:
         library.write("MEMORY.md", "The telescope is blue")
@@ -173,7 +173,7 @@ async def test_where_no_index_can_be_made_words_answer_and_say_why(tmp_path: Pat
         assert (await library.search("telescope")).note is None
 
 
-async def test_what_is_in_step_since_the_last_start_is_searched_before_it_is_known_who_embeds(tmp_path: Path) -> None:
+async def test_up_to_date_index_is_searched_before_embedder_is_known(tmp_path: Path) -> None:
     async with library_in(tmp_path) as library:
         library.write("MEMORY.md", "Ada drinks tea")
         await library.is_synced()
@@ -187,7 +187,7 @@ async def test_what_is_in_step_since_the_last_start_is_searched_before_it_is_kno
         library.embeddings.current = known  # type: ignore[method-assign]
 
 
-async def test_an_agent_finds_its_own_and_the_shared_files_and_no_other_agent_s(tmp_path: Path) -> None:
+async def test_agent_finds_own_and_shared_files_but_no_other_agents(tmp_path: Path) -> None:
     async with library_in(tmp_path, ("ada", "bob")) as library:
         library.write("MEMORY.md", "ada has a telescope", "ada")
         library.write("MEMORY.md", "bob has a telescope", "bob")

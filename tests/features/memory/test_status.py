@@ -21,7 +21,7 @@ class SoughtEmbeddings(FakeEmbeddings):
         return await super().current()
 
 
-async def test_files_and_status_wait_for_no_embedder_and_tell_when_it_is_known(tmp_path: Path) -> None:
+async def test_files_and_status_do_not_wait_for_embedder(tmp_path: Path) -> None:
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates/MEMORY.md").write_text("Ada drinks tea")
     embeddings = SoughtEmbeddings()
@@ -41,7 +41,7 @@ async def test_files_and_status_wait_for_no_embedder_and_tell_when_it_is_known(t
     await house.close()
 
 
-async def test_a_server_that_ends_while_an_embedder_is_sought_waits_for_nobody(tmp_path: Path) -> None:
+async def test_shutdown_does_not_wait_for_embedder_search(tmp_path: Path) -> None:
     house = House(tmp_path, embeddings=SoughtEmbeddings())
     await house.session()
     house.onyx.memories.start()

@@ -47,7 +47,7 @@ def drive(tmp_path: Path) -> Drive:
     return Drive(tmp_path)
 
 
-async def test_both_states_are_kept_of_what_lies_at_or_below_a_place(drive: Drive) -> None:
+async def test_both_states_are_kept_for_files_at_or_below_path(drive: Drive) -> None:
     day, shared = drive.folder / "ada/memory/2026-01-01.md", drive.folder / "shared/all.md"
     day.write_text("1")
     shared.write_text("1")
@@ -60,7 +60,7 @@ async def test_both_states_are_kept_of_what_lies_at_or_below_a_place(drive: Driv
     assert drive.news == 0
 
 
-async def test_nobody_writes_into_a_save_and_what_failed_keeps_nobody_waiting(drive: Drive) -> None:
+async def test_concurrent_write_waits_for_save_and_failed_save_releases_lock(drive: Drive) -> None:
     file = drive.folder / "ada/MEMORY.md"
 
     async def save() -> None:
@@ -79,7 +79,7 @@ async def test_nobody_writes_into_a_save_and_what_failed_keeps_nobody_waiting(dr
     assert drive.kept("MEMORY.md") == [("user", 4)]
 
 
-async def test_slow_saves_and_memories_at_once_lose_nothing(drive: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_concurrent_saves_and_memories_lose_nothing(drive: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(user_edits, "_WAIT_S", LIMIT_S)
     memory, file = drive.memories[0], drive.folder / "ada/MEMORY.md"
     adding: list[asyncio.Task[str]] = []
@@ -104,14 +104,14 @@ async def test_slow_saves_and_memories_at_once_lose_nothing(drive: Drive, monkey
         assert any(f"- note {number}\n" in text for text in texts)
 
 
-async def test_other_files_wait_for_nobody(drive: Drive) -> None:
+async def test_other_files_do_not_wait(drive: Drive) -> None:
     with held(drive.folder / "ada"):
         async with drive.changes.around([drive.folder / "ada/notes.txt"]):
             pass
     assert not (drive.folder / "versions").exists()
 
 
-async def test_a_save_succeeds_where_no_version_can_be_kept_and_the_next_one_tells_that_it_can(drive: Drive) -> None:
+async def test_save_succeeds_without_version_and_next_one_reports_recovery(drive: Drive) -> None:
     file = drive.folder / "ada/MEMORY.md"
     file.write_text("before")
     (drive.folder / "versions").write_text("no folder can be made here")
@@ -130,7 +130,7 @@ async def test_a_save_succeeds_where_no_version_can_be_kept_and_the_next_one_tel
     assert drive.news == told + 1
 
 
-async def test_a_save_waits_for_no_other_server_that_hangs(drive: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_save_does_not_wait_for_hanging_server(drive: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(user_edits, "_WAIT_S", 0.01)
     file = drive.folder / "ada/MEMORY.md"
     file.write_text("before")
@@ -142,9 +142,7 @@ async def test_a_save_waits_for_no_other_server_that_hangs(drive: Drive, monkeyp
     assert drive.kept("MEMORY.md") == [("user", 6), ("user", 8)]
 
 
-async def test_a_save_that_waits_no_longer_takes_nothing_from_whoever_is_writing(
-    drive: Drive, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_timed_out_save_does_not_take_the_writers_lock(drive: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(user_edits, "_WAIT_S", 0.01)
     folder, fsync = drive.folder / "ada", os.fsync
     (folder / "MEMORY.md").write_text("before\n")
@@ -167,7 +165,7 @@ async def test_a_save_that_waits_no_longer_takes_nothing_from_whoever_is_writing
     assert not drive.changes.problems
 
 
-async def test_a_save_of_what_is_too_large_for_memory_succeeds_and_is_told(drive: Drive) -> None:
+async def test_save_too_large_for_versions_succeeds_and_is_reported(drive: Drive) -> None:
     file = drive.folder / "ada/MEMORY.md"
     async with drive.changes.around([file]):
         file.write_bytes(b"x" * 11_000_000)

@@ -4,16 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import NotebookError
-from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.notebook.browser_backend import BrowserBackend
 from onyx_jupyter.notebook.browser_tabs import TabRequests
 from onyx_jupyter.notebook.paths import NotebookPaths
 from onyx_jupyter.protocols import NotebookView, ToolPreview
 from onyx_jupyter.testing.fake_clock import fake_ids
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.tool_calls import ToolCalls
 from tests.notebook.fake_tab import FakeTab, tab_cell
 
 PATH = "churn.ipynb"
@@ -51,16 +50,14 @@ class Desk:
             notebooks=BrowserBackend(tabs), kernels=self.kernels, progress=self.said.append, open_notebooks=self._open
         )
         self.calls = 0
-        self._registry = ToolRegistry(all_tools())
+        self._calls = ToolCalls()
 
     async def run(self, name: str, **arguments: Any) -> ToolResult:
         """Without a preview."""
-        tool, checked = self._registry.validate(ToolCall("1", name, arguments))
-        return await tool.call(checked, self.context)
+        return await self._calls.run(self.context, name, **arguments)
 
     async def preview(self, name: str, **arguments: Any) -> ToolPreview:
-        tool, checked = self._registry.validate(ToolCall("1", name, arguments))
-        return await tool.preview(checked, self.context)
+        return await self._calls.preview(self.context, name, **arguments)
 
     async def call(self, name: str, *, meanwhile: Callable[[], None] = lambda: None, **arguments: Any) -> ToolResult:
         """As a run does it; `meanwhile` happens between the yes and the call."""

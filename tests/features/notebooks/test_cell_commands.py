@@ -31,7 +31,7 @@ def scope(name: str, arguments: dict[str, Any], preview: ToolPreview) -> Any:
 
 
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
-async def test_its_card_shows_them_and_it_does_the_work_of_exec(desk: Desk, name: str, arguments: dict) -> None:
+async def test_card_shows_commands_and_cell_needs_exec_permission(desk: Desk, name: str, arguments: dict) -> None:
     shown = await desk.preview(name, **arguments)
     assert shown.details["commands"] == ["ls -l"]
     assert shown.summary.endswith(", with a shell command")
@@ -40,7 +40,7 @@ async def test_its_card_shows_them_and_it_does_the_work_of_exec(desk: Desk, name
 
 
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
-async def test_a_yes_for_cells_covers_none_with_other_commands(desk: Desk, name: str, arguments: dict) -> None:
+async def test_approval_for_cells_does_not_cover_other_commands(desk: Desk, name: str, arguments: dict) -> None:
     def other(source: str) -> dict[str, Any]:
         desk.type("shell", source)
         cells = {"cells": [{"cellType": "code", "source": source}]} if "cells" in arguments else {}
@@ -56,7 +56,7 @@ async def test_a_yes_for_cells_covers_none_with_other_commands(desk: Desk, name:
 
 
 @pytest.mark.parametrize("source", ["!ls | sh", "!ls {folder}", "%%bash\nls\npwd", "%unknown", "!curl x > y"])
-async def test_what_could_not_be_allowed_as_a_command_is_allowed_once_alone(desk: Desk, source: str) -> None:
+async def test_unparsable_command_can_only_be_allowed_once(desk: Desk, source: str) -> None:
     name, arguments = CALLS[0]
     arguments = {**arguments, "source": source}
     found = scope(name, arguments, await desk.preview(name, **arguments))
@@ -64,7 +64,7 @@ async def test_what_could_not_be_allowed_as_a_command_is_allowed_once_alone(desk
     assert found.session_keys == frozenset()
 
 
-async def test_what_does_not_run_is_asked_as_before(desk: Desk) -> None:
+async def test_cell_that_does_not_run_is_asked_as_usual(desk: Desk) -> None:
     for name, arguments in CALLS[:3]:
         shown = await desk.preview(name, **{**arguments, "run": False})
         assert (shown.also, "commands" in shown.details) == ((), False)

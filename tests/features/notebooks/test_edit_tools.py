@@ -23,14 +23,14 @@ def desk(make_context: Any) -> Desk:
     ("arguments", "ids"),
     [({"atStart": True}, "0tlfp"), ({"afterCellId": "l"}, "tl0fp"), ({}, "tlfp0")],
 )
-async def test_a_cell_goes_where_it_is_said_to(desk: Desk, arguments: dict[str, Any], ids: str) -> None:
+async def test_cell_is_inserted_where_requested(desk: Desk, arguments: dict[str, Any], ids: str) -> None:
     result = await desk.call("notebook_insert_cell", cellType="code", source="new", **arguments)
     new = next(cell_id for cell_id in desk.ids if cell_id not in "tlfp")
     assert desk.ids == [new if letter == "0" else letter for letter in ids]
     assert f"Inserted code cell {new} (hash {cell_hash('new')})" in result.output
 
 
-async def test_two_places_at_once_are_refused(desk: Desk) -> None:
+async def test_two_positions_are_rejected(desk: Desk) -> None:
     new: dict[str, Any] = {"cellType": "code", "source": ""}
     for name, more in (("notebook_insert_cell", new), ("notebook_move_cell", {"cellId": "p"})):
         with pytest.raises(InvalidArguments):
@@ -38,7 +38,7 @@ async def test_two_places_at_once_are_refused(desk: Desk) -> None:
     assert desk.ids == ["t", "l", "f", "p"]
 
 
-async def test_what_the_model_read_is_what_an_edit_is_based_on(desk: Desk) -> None:
+async def test_edit_is_based_on_what_model_read(desk: Desk) -> None:
     """Without a hash from the model: it saw `x = 1`, the person wrote `x = 10`, and that stays."""
     await desk.run("notebook_read", path=PATH)
     desk.type("l", "x = 10")
@@ -52,7 +52,7 @@ async def test_what_the_model_read_is_what_an_edit_is_based_on(desk: Desk) -> No
     assert desk.sources[1] == "x = 20"
 
 
-async def test_a_line_that_was_found_does_not_count_as_having_read_the_new_text(desk: Desk) -> None:
+async def test_search_hit_does_not_count_as_reading_new_text(desk: Desk) -> None:
     await desk.run("notebook_read", path=PATH)
     desk.type("l", "x = 10\nkeep = 1")
     assert "x = 10" in (await desk.run("notebook_find", path=PATH, pattern="X =")).output
@@ -61,20 +61,20 @@ async def test_a_line_that_was_found_does_not_count_as_having_read_the_new_text(
         await desk.call("notebook_edit_cell", cellId="l", source="x = 2")
 
 
-async def test_an_edit_that_would_change_nothing_asks_nobody(desk: Desk) -> None:
+async def test_edit_without_effect_is_rejected_before_approval(desk: Desk) -> None:
     source = desk.sources[1]
     with pytest.raises(InvalidArguments, match="nothing would change"):
         await desk.call("notebook_edit_cell", cellId="l", source=source)
 
 
-async def test_a_cell_that_was_never_seen_is_bound_to_what_was_approved(desk: Desk) -> None:
+async def test_unseen_cell_is_bound_to_what_was_approved(desk: Desk) -> None:
     with pytest.raises(NotebookError) as caught:
         await desk.call("notebook_edit_cell", cellId="l", source="x = 2", meanwhile=lambda: desk.type("l", "mine"))
     assert caught.value.code == "stale"
     assert desk.sources[1] == "mine"
 
 
-async def test_its_own_writes_are_what_the_model_knows(desk: Desk) -> None:
+async def test_models_own_writes_count_as_read(desk: Desk) -> None:
     await desk.run("notebook_read", path=PATH)
     for source in ("x = 2", "x = 3"):
         assert cell_hash(source) in (await desk.call("notebook_edit_cell", cellId="l", source=source)).output
@@ -83,7 +83,7 @@ async def test_its_own_writes_are_what_the_model_knows(desk: Desk) -> None:
         await desk.call("notebook_edit_cell", cellId="l", source="x = 5")
 
 
-async def test_what_the_model_knows_holds_by_whatever_name_the_notebook_goes(desk: Desk) -> None:
+async def test_seen_text_is_known_under_any_path_of_the_notebook(desk: Desk) -> None:
     class Linked:
         """`link.ipynb` is the notebook by another name."""
 
@@ -121,7 +121,7 @@ async def test_what_the_model_knows_holds_by_whatever_name_the_notebook_goes(des
         ("notebook_restart_kernel", {}, [([], 0)], []),
     ],
 )
-async def test_a_step_reads_once_and_only_what_it_is_about(
+async def test_each_step_reads_once_and_only_affected_cells(
     desk: Desk, name: str, arguments: dict[str, Any], previewed: list[Any], run: list[Any]
 ) -> None:
     def readings() -> list[tuple[list[str], int]]:
@@ -136,7 +136,7 @@ async def test_a_step_reads_once_and_only_what_it_is_about(
 
 @pytest.mark.parametrize("was_read", [True, False])
 @pytest.mark.parametrize("name", ["notebook_delete_cell", "notebook_move_cell"])
-async def test_deleting_and_moving_spare_what_was_changed_meanwhile(desk: Desk, name: str, was_read: bool) -> None:
+async def test_delete_and_move_leave_concurrently_changed_cells(desk: Desk, name: str, was_read: bool) -> None:
     arguments: dict[str, Any] = {"cellIds": ["l", "f"]} if name == "notebook_delete_cell" else {"cellId": "l"}
     if was_read:
         await desk.run("notebook_read", path=PATH)
@@ -158,9 +158,7 @@ async def test_deleting_and_moving_spare_what_was_changed_meanwhile(desk: Desk, 
         ("notebook_restart_kernel", {}),
     ],
 )
-async def test_a_page_from_before_an_upgrade_is_to_be_reloaded(
-    desk: Desk, name: str, arguments: dict[str, Any]
-) -> None:
+async def test_page_loaded_before_upgrade_must_be_reloaded(desk: Desk, name: str, arguments: dict[str, Any]) -> None:
     desk.tab.is_old = True
     assert "x = 1" in (await desk.run("notebook_read", path=PATH)).output
     with pytest.raises(NotebookError, match="reload the page") as caught:
@@ -169,7 +167,7 @@ async def test_a_page_from_before_an_upgrade_is_to_be_reloaded(
     assert {request.action for request in desk.tab.asked} == {"notebook.read"}
 
 
-async def test_a_person_sees_what_would_be_deleted(desk: Desk) -> None:
+async def test_approval_shows_deleted_cell(desk: Desk) -> None:
     shown = await desk.preview("notebook_delete_cell", path=PATH, cellIds=["f", "l", "f"])
     assert shown.summary == "Delete 2 cells of churn.ipynb"
     assert [(cell["number"], cell["source"]) for cell in shown.details["cells"]] == [(2, "x = 1"), (3, "y = 2")]
@@ -181,7 +179,7 @@ async def test_a_person_sees_what_would_be_deleted(desk: Desk) -> None:
     assert desk.ids == ["t", "l", "p"]
 
 
-async def test_deleting_all_is_refused_before_anybody_is_asked(desk: Desk) -> None:
+async def test_deleting_all_cells_is_rejected_before_approval(desk: Desk) -> None:
     with pytest.raises(NotebookError) as caught:
         await desk.preview("notebook_delete_cell", path=PATH, cellIds=["t", "l", "f", "p"])
     assert caught.value.code == "would_empty"
@@ -194,7 +192,7 @@ async def test_deleting_all_is_refused_before_anybody_is_asked(desk: Desk) -> No
         ("deletable", "notebook_delete_cell", {"cellIds": ["f", "l"]}),
     ],
 )
-async def test_a_locked_cell_is_refused_before_anybody_is_asked(
+async def test_locked_cell_is_rejected_before_approval(
     desk: Desk, lock: str, name: str, arguments: dict[str, Any]
 ) -> None:
     desk.tab.notebooks[PATH][1]["metadata"] = {lock: False}
@@ -205,7 +203,7 @@ async def test_a_locked_cell_is_refused_before_anybody_is_asked(
     await desk.preview(name, path=PATH, **arguments)
 
 
-async def test_a_move_says_from_where_to_where_and_keeps_the_cell(desk: Desk) -> None:
+async def test_move_shows_positions_and_keeps_cell(desk: Desk) -> None:
     shown = await desk.preview("notebook_move_cell", path=PATH, cellId="p", afterCellId="t")
     assert shown.summary == "Move cell 4 of churn.ipynb after “Load data”"
     assert (shown.details["from"], shown.details["after"]) == ("cell 4", "“Load data”")
@@ -220,7 +218,7 @@ async def test_a_move_says_from_where_to_where_and_keeps_the_cell(desk: Desk) ->
         await desk.preview("notebook_move_cell", path=PATH, cellId="p", afterCellId="p")
 
 
-async def test_a_new_notebook_is_shown_whole_and_never_takes_the_place_of_another(desk: Desk) -> None:
+async def test_new_notebook_is_shown_completely_and_never_replaces_another(desk: Desk) -> None:
     (desk.context.server_root / "old.ipynb").write_text("{}")
     with pytest.raises(ToolError, match="already exists"):
         await desk.preview("notebook_create", path="old.ipynb")
@@ -240,7 +238,7 @@ async def test_a_new_notebook_is_shown_whole_and_never_takes_the_place_of_anothe
         await desk.preview("notebook_create", path="work/new.ipynb", cells=cells[:1], run=True)
 
 
-async def test_taking_half_of_the_cells_must_be_asked_counted_over_the_turn(make_context: Any) -> None:
+async def test_removing_half_of_cells_over_a_turn_must_be_asked(make_context: Any) -> None:
     desk = Desk(make_context, lettered(9))
     for letter in "abcd":
         assert (await desk.preview("notebook_delete_cell", path=PATH, cellIds=[letter])).must_ask == ""
@@ -258,13 +256,13 @@ async def test_taking_half_of_the_cells_must_be_asked_counted_over_the_turn(make
     assert (await desk.preview("notebook_delete_cell", path=PATH, cellIds=["e"])).must_ask == ""
 
 
-async def test_emptying_the_only_cell_must_be_asked(make_context: Any) -> None:
+async def test_emptying_only_cell_must_be_asked(make_context: Any) -> None:
     desk = Desk(make_context, lettered(1))
     shown = await desk.preview("notebook_edit_cell", path=PATH, cellId="a", source="")
     assert shown.must_ask == "it would leave nothing of what churn.ipynb had"
 
 
-async def test_cutting_most_of_the_text_must_be_asked_even_where_no_cell_goes(make_context: Any) -> None:
+async def test_removing_most_text_must_be_asked_even_without_deleting_cells(make_context: Any) -> None:
     desk = Desk(make_context, lettered(4, "value_{n} = 1\n" * 20))
     for letter in "ab":
         assert (await desk.preview("notebook_edit_cell", path=PATH, cellId=letter, source="#")).must_ask == ""
@@ -275,7 +273,7 @@ async def test_cutting_most_of_the_text_must_be_asked_even_where_no_cell_goes(ma
 
 
 @pytest.mark.parametrize("grow", ["a new cell", "one of theirs"])
-async def test_text_that_the_turn_adds_is_no_replacement_for_what_it_cuts(make_context: Any, grow: str) -> None:
+async def test_added_text_does_not_offset_removed_text(make_context: Any, grow: str) -> None:
     desk = Desk(make_context, lettered(4, "value_{n} = 1\n" * 20))
     if grow == "a new cell":
         await desk.call("notebook_insert_cell", cellType="code", source="# long\n" * 500)
@@ -289,7 +287,7 @@ async def test_text_that_the_turn_adds_is_no_replacement_for_what_it_cuts(make_c
 
 
 @pytest.mark.parametrize(("line", "must_ask"), [("x = {n}", False), ("total = prices[{n}].sum()", True)])
-async def test_a_short_notebook_is_watched_too_and_one_of_a_line_or_two_is_not(
+async def test_short_notebook_is_protected_but_not_one_or_two_lines(
     make_context: Any, line: str, must_ask: bool
 ) -> None:
     desk = Desk(make_context, lettered(3, line))
@@ -298,7 +296,7 @@ async def test_a_short_notebook_is_watched_too_and_one_of_a_line_or_two_is_not(
     assert (shown.must_ask != "") == must_ask
 
 
-async def test_what_the_person_takes_away_does_not_make_a_harmless_edit_asked(make_context: Any) -> None:
+async def test_users_own_deletions_do_not_trigger_approval(make_context: Any) -> None:
     desk = Desk(make_context, lettered(6))
     await desk.run("notebook_outline", path=PATH)
     del desk.tab.notebooks[PATH][1:5]

@@ -8,10 +8,11 @@ import pytest
 
 from onyx_jupyter.app.features import all_tools
 from onyx_jupyter.errors import NotebookError, PathNotAllowed, ToolError
-from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.protocols import CellRun, Inspection, InspectionTable, KernelVariables, ToolPreview, Variable
 from onyx_jupyter.toolsets.context import ToolContext
 from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.tool_calls import ToolCalls
 
 FRAME = Variable("frame", "frame", "pandas.DataFrame", "2 × 2: id int64, price float64", 1_234_567)
 PICTURE = {"output_type": "display_data", "data": {"image/png": "cG5n"}, "metadata": {}}
@@ -62,15 +63,13 @@ class Bench:
     def __init__(self, make_context: Callable[..., ToolContext]) -> None:
         self.kernel = OneKernel()
         self.context = make_context(kernels=self.kernel, notebooks=Unreadable())
-        self._registry = ToolRegistry(all_tools())
+        self._calls = ToolCalls()
 
-    async def run(self, tool_name: str, **arguments: Any) -> ToolResult:
-        tool, checked = self._registry.validate(ToolCall("1", tool_name, arguments))
-        return await tool.call(checked, self.context)
+    async def run(self, tool_name: str, /, **arguments: Any) -> ToolResult:
+        return await self._calls.run(self.context, tool_name, **arguments)
 
-    async def preview(self, tool_name: str, **arguments: Any) -> ToolPreview:
-        tool, checked = self._registry.validate(ToolCall("1", tool_name, arguments))
-        return await tool.preview(checked, self.context)
+    async def preview(self, tool_name: str, /, **arguments: Any) -> ToolPreview:
+        return await self._calls.preview(self.context, tool_name, **arguments)
 
 
 @pytest.fixture
@@ -78,7 +77,7 @@ def bench(make_context: Callable[..., ToolContext]) -> Bench:
     return Bench(make_context)
 
 
-async def test_variables_come_one_a_line_and_say_what_stands_beside_them(bench: Bench) -> None:
+async def test_variables_are_listed_one_per_line_with_kernel_notes(bench: Bench) -> None:
     result = await bench.run("kernel_variables", path="./work.ipynb", pattern="fr")
     assert bench.kernel.calls == [("variables", "work.ipynb", "fr", False)]
     assert result.output.splitlines() == [
@@ -88,7 +87,7 @@ async def test_variables_come_one_a_line_and_say_what_stands_beside_them(bench: 
     assert result.external == "the kernel of work.ipynb"
 
 
-async def test_a_crowded_kernel_stays_within_the_budget_and_says_what_is_missing(bench: Bench) -> None:
+async def test_many_variables_stay_within_budget_with_note(bench: Bench) -> None:
     many = tuple(Variable(f"value_{n}", "value", "float", "0.5 " * 20) for n in range(500))
     bench.kernel.found = KernelVariables(many, {"int": 7}, 0, 0, 0)
     result = await bench.run("kernel_variables", path="work.ipynb")
@@ -98,7 +97,7 @@ async def test_a_crowded_kernel_stays_within_the_budget_and_says_what_is_missing
     assert f"[{507 - shown} more are left out ({500 - shown} float, 7 int); a pattern finds them]" in result.output
 
 
-async def test_an_inspection_is_compact_markdown(bench: Bench) -> None:
+async def test_inspection_is_compact_markdown(bench: Bench) -> None:
     table = InspectionTable("first 1 rows", ("index", "a|b"), (("0", "two\nlines"),))
     bench.kernel.told = Inspection(
         "pandas.DataFrame", "frame", "1 × 1", (("shape", "1"),), (table,), ("a note",), "doc"
@@ -118,7 +117,7 @@ async def test_an_inspection_is_compact_markdown(bench: Bench) -> None:
     ]
 
 
-async def test_scratch_code_gives_outputs_and_pictures(bench: Bench) -> None:
+async def test_scratch_code_returns_outputs_and_images(bench: Bench) -> None:
     result = await bench.run("kernel_execute", path="work.ipynb", code="print(42)")
     assert (result.ok, result.output) == (True, "42\n[image/png]")
     assert [picture.data for picture in result.attachments] == ["cG5n"]
@@ -126,7 +125,7 @@ async def test_scratch_code_gives_outputs_and_pictures(bench: Bench) -> None:
     assert not (await bench.run("kernel_execute", path="work.ipynb", code="x")).ok
 
 
-async def test_a_person_is_shown_the_exact_code_and_a_yes_covers_one_kernel(bench: Bench) -> None:
+async def test_approval_shows_exact_code_and_covers_one_kernel(bench: Bench) -> None:
     shown = await bench.preview("kernel_execute", path="./work.ipynb", code="x = 1")
     assert shown.summary == "Run code in the kernel of work.ipynb"
     assert shown.details == {"path": "work.ipynb", "code": "x = 1"}
@@ -138,7 +137,7 @@ async def test_a_person_is_shown_the_exact_code_and_a_yes_covers_one_kernel(benc
     assert shell.grant != shown.grant
 
 
-async def test_the_kernel_whose_cell_waits_runs_nothing_and_can_be_looked_into(bench: Bench) -> None:
+async def test_kernel_of_asking_cell_runs_nothing_but_can_be_inspected(bench: Bench) -> None:
     async def asking() -> str:
         return "work.ipynb"
 
@@ -153,7 +152,7 @@ async def test_the_kernel_whose_cell_waits_runs_nothing_and_can_be_looked_into(b
 
 
 @pytest.mark.parametrize("name", ["kernel_variables", "kernel_inspect", "kernel_execute"])
-async def test_paths_and_kernels_out_of_reach_are_refused(bench: Bench, name: str) -> None:
+async def test_paths_and_kernels_out_of_reach_are_rejected(bench: Bench, name: str) -> None:
     more = {"kernel_inspect": {"name": "x"}, "kernel_execute": {"code": "1"}}.get(name, {})
     with pytest.raises(PathNotAllowed):
         await bench.run(name, path="../work.ipynb", **more)
@@ -162,7 +161,7 @@ async def test_paths_and_kernels_out_of_reach_are_refused(bench: Bench, name: st
         await bench.run(name, path="work.ipynb", **more)
 
 
-def test_a_model_is_told_at_once_how_to_look_and_only_looking_is_free() -> None:
+def test_tool_descriptions_explain_inspection_and_only_inspection_needs_no_approval() -> None:
     registry = ToolRegistry(all_tools())
     (further,) = [one.description for one in registry.definitions() if one.name == "more_tools"]
     assert "kernel_variables {path}: a notebook's live variables" in further

@@ -41,7 +41,7 @@ def desk(make_context: Any) -> Desk:
     return Desk(make_context, CELLS)
 
 
-async def test_each_cell_of_a_short_notebook_has_its_line(desk: Desk) -> None:
+async def test_each_cell_of_a_short_notebook_has_a_line(desk: Desk) -> None:
     result = await desk.run("notebook_outline", path=PATH)
     assert not result.truncated
     assert result.output.splitlines() == [
@@ -54,7 +54,7 @@ async def test_each_cell_of_a_short_notebook_has_its_line(desk: Desk) -> None:
     ]
 
 
-async def test_what_the_outputs_are_worth_is_said_where_a_kernel_can_tell(desk: Desk) -> None:
+async def test_stale_outputs_are_marked_if_kernel_can_tell(desk: Desk) -> None:
     desk.kernels.ran = {3: cell_hash(CELLS[1]["source"]), 4: cell_hash("model.fit(old)"), 5: cell_hash("other")}
     lines = (await desk.run("notebook_outline", path=PATH)).output.splitlines()
     assert lines[2].startswith("2 l code [3] 3 lines")
@@ -63,7 +63,7 @@ async def test_what_the_outputs_are_worth_is_said_where_a_kernel_can_tell(desk: 
     assert "4 f code [4] → error" in (await desk.run("notebook_outline", path=PATH)).output
 
 
-async def test_a_thousand_cells_come_by_their_headings_and_open_by_them(make_context: Any) -> None:
+async def test_thousand_cells_are_listed_by_headings_that_expand(make_context: Any) -> None:
     cells = long(1000)
     cells[555] |= {"outputs": [ERROR]}
     desk = Desk(make_context, cells)
@@ -81,14 +81,14 @@ async def test_a_thousand_cells_come_by_their_headings_and_open_by_them(make_con
     assert section.output == part.output
 
 
-async def test_a_thousand_cells_without_headings_come_by_ranges(make_context: Any) -> None:
+async def test_thousand_cells_without_headings_are_listed_by_ranges(make_context: Any) -> None:
     desk = Desk(make_context, long(1000, headings_every=None))
     whole = (await desk.run("notebook_outline", path=PATH)).output
     assert text_tokens(whole) <= 4_000
     assert "cells 1–17 (17 code): value_0 = compute(0)" in whole
 
 
-def test_a_picture_that_reading_left_out_is_known_by_what_stands_beside_it() -> None:
+def test_image_left_out_on_read_is_identified_by_neighbouring_output() -> None:
     figure = {"output_type": "display_data", "data": {"text/plain": "<Figure size 640x480 with 1 Axes>"}}
     bare = {"output_type": "display_data", "data": {}}
     words = {"output_type": "execute_result", "data": {"text/plain": "Figure it out"}}
@@ -98,7 +98,7 @@ def test_a_picture_that_reading_left_out_is_known_by_what_stands_beside_it() -> 
     assert output_words([widget, chart, chart, figure]) == "widget, chart, image"
 
 
-async def test_what_is_not_there_is_said_with_what_is(desk: Desk) -> None:
+async def test_missing_cell_lists_existing_ones(desk: Desk) -> None:
     with pytest.raises(NotebookError, match="Headings: Churn, Fit") as caught:
         await desk.run("notebook_outline", path=PATH, heading="Plot")
     assert caught.value.code == "no_heading"
@@ -131,13 +131,13 @@ async def test_lines_are_found_in_sources_and_outputs(desk: Desk) -> None:
         await desk.run("notebook_find", path=PATH, pattern="(", regex=True)
 
 
-async def test_a_pattern_that_explodes_is_given_up(make_context: Any) -> None:
+async def test_catastrophic_pattern_is_abandoned(make_context: Any) -> None:
     desk = Desk(make_context, [tab_cell("a", "a" * 40 + "!")])
     result = await desk.run("notebook_find", path=PATH, pattern=r"(a|a|aa)+$", regex=True)
     assert "took too long" in result.output
 
 
-async def test_the_notebook_in_front_comes_first_then_the_open_ones_then_the_folder(desk: Desk) -> None:
+async def test_current_notebook_comes_first_then_open_ones_then_folder(desk: Desk) -> None:
     root = desk.context.server_root
     (root / "deep").mkdir()
     for name in ("churn.ipynb", "other.ipynb", "deep/third.ipynb", "notes.txt"):

@@ -9,7 +9,7 @@ import pytest
 
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.features.notebooks.edit_tools import notebook_edit_cell_tool, notebook_insert_cell_tool
-from onyx_jupyter.features.notebooks.review import DAY_S, NotebookPlaces
+from onyx_jupyter.features.notebooks.review_service import DAY_S, NotebookPlaces
 from onyx_jupyter.features.notebooks.run_tools import notebook_run_cell_tool
 from onyx_jupyter.testing.fake_clock import FakeClock
 from onyx_jupyter.testing.script import Call
@@ -42,7 +42,7 @@ def audited(house: House) -> list[dict[str, Any]]:
     return [line for line in lines if line["event"] == "review"]
 
 
-async def test_a_turn_is_undone_after_a_restart_and_the_model_learns_of_it_once(tmp_path, shelf):
+async def test_undo_works_after_restart_and_model_is_told_once(tmp_path, shelf):
     house = open_house(tmp_path, shelf, [[EDIT, INSERT, RUN], "Done."])
     key = await house.session()
     await house.run(key, mode="auto")
@@ -72,7 +72,7 @@ async def test_a_turn_is_undone_after_a_restart_and_the_model_learns_of_it_once(
     assert told[1] == [*told[0], ""]
 
 
-async def test_a_turn_that_wrote_and_ran_cells_in_one_call_is_undone(tmp_path, shelf):
+async def test_turn_that_wrote_and_ran_cells_in_one_call_is_undone(tmp_path, shelf):
     arguments = {"path": "a.ipynb", "run": True}
     insert = Call("notebook_insert_cell", {**arguments, "cellType": "code", "source": "new"})
     edit = Call("notebook_edit_cell", {**arguments, "cellId": "one", "source": "x = 10"})
@@ -86,7 +86,7 @@ async def test_a_turn_that_wrote_and_ran_cells_in_one_call_is_undone(tmp_path, s
     await house.close()
 
 
-async def test_what_was_put_back_before_the_next_message_is_not_told(tmp_path, shelf):
+async def test_undo_reverted_before_next_message_is_not_reported(tmp_path, shelf):
     house = open_house(tmp_path, shelf, [[EDIT], "Done.", "Well."])
     key = await house.session()
     await house.run(key, mode="auto")
@@ -99,7 +99,7 @@ async def test_what_was_put_back_before_the_next_message_is_not_told(tmp_path, s
     assert [line["what"] for line in audited(house)] == ["undo", "put_back"]
 
 
-async def test_a_rejected_cell_is_told_by_its_id_and_a_kept_one_is_not(tmp_path, shelf):
+async def test_rejected_cell_is_reported_by_id_and_kept_one_is_not(tmp_path, shelf):
     house = open_house(tmp_path, shelf, [[EDIT, INSERT], "Done.", "Well."])
     key = await house.session()
     await house.run(key, mode="auto")
@@ -113,7 +113,7 @@ async def test_a_rejected_cell_is_told_by_its_id_and_a_kept_one_is_not(tmp_path,
     assert new not in told
 
 
-async def test_a_turn_that_waits_for_a_person_is_under_way(tmp_path, shelf):
+async def test_turn_waiting_for_approval_is_active(tmp_path, shelf):
     house = open_house(tmp_path, shelf, [[EDIT, Call("touch")], "Done."])
     key = await house.session()
     run_id = await house.send(key, mode="auto")
@@ -126,7 +126,7 @@ async def test_a_turn_that_waits_for_a_person_is_under_way(tmp_path, shelf):
     assert shelf.cell("a.ipynb", "one")["source"] == "x = 1"
 
 
-async def test_a_change_that_cannot_be_written_down_is_refused_and_the_model_reads_why(tmp_path, shelf):
+async def test_change_that_cannot_be_logged_is_rejected_with_reason(tmp_path, shelf):
     house = open_house(tmp_path, shelf, [[EDIT], "A pity."])
     key = await house.session()
     house.home.changes.write_text("a file where the folder should be")
@@ -138,7 +138,7 @@ async def test_a_change_that_cannot_be_written_down_is_refused_and_the_model_rea
     await until(lambda: not house.onyx.runs.busy)
 
 
-async def test_old_records_are_let_go_while_the_server_runs(tmp_path, shelf):
+async def test_old_records_are_deleted_while_server_runs(tmp_path, shelf):
     clock = FakeClock()
     house = open_house(tmp_path, shelf, ["One.", "Two.", "Three."], clock=clock)
     key = await house.session()
@@ -155,7 +155,7 @@ async def test_old_records_are_let_go_while_the_server_runs(tmp_path, shelf):
     assert not old.exists()
 
 
-async def test_records_are_let_go_as_soon_as_much_was_written(tmp_path, shelf):
+async def test_records_are_pruned_after_many_writes(tmp_path, shelf):
     long = Call("notebook_edit_cell", {"path": "a.ipynb", "cellId": "one", "source": "#" * 40_000})
     house = open_house(tmp_path, shelf, [[long], "Done.", "Well."], limits={"maxChangesBytes": 1_000_000})
     key = await house.session()

@@ -35,7 +35,7 @@ def ran(desk: Desk) -> list[str]:
     return [request.params["cellId"] for request in desk.tab.asked if request.action == "notebook.run"]
 
 
-async def test_cells_run_in_order_until_the_first_error(desk: Desk) -> None:
+async def test_cells_run_in_order_until_first_error(desk: Desk) -> None:
     result = await desk.call("notebook_run_all")
     assert ran(desk) == ["a", "b", "c"]
     assert not result.ok
@@ -46,7 +46,7 @@ async def test_cells_run_in_order_until_the_first_error(desk: Desk) -> None:
     assert [line for line in desk.said if "·" not in line] == ["cell 1 of 4", "cell 2 of 4", "cell 3 of 4"]
 
 
-async def test_a_range_runs_alone_and_says_what_its_last_cell_put_out(desk: Desk) -> None:
+async def test_range_runs_alone_and_returns_output_of_last_cell(desk: Desk) -> None:
     result = await desk.call("notebook_run_all", fromCellId="t", toCellId="b")
     assert ran(desk) == ["a", "b"]
     assert result.ok
@@ -55,7 +55,7 @@ async def test_a_range_runs_alone_and_says_what_its_last_cell_put_out(desk: Desk
     )
 
 
-async def test_a_person_is_told_how_many_would_run_and_sees_them(desk: Desk) -> None:
+async def test_approval_shows_number_of_cells_and_their_sources(desk: Desk) -> None:
     shown = await desk.preview("notebook_run_all", path=PATH)
     assert shown.summary == "Run 4 cells of churn.ipynb, one after the other"
     assert [cell["number"] for cell in shown.details["cells"]] == [2, 4, 5, 6]
@@ -63,7 +63,7 @@ async def test_a_person_is_told_how_many_would_run_and_sees_them(desk: Desk) -> 
     assert shown.grant == single.grant
 
 
-async def test_stop_stops_the_cell_that_runs_and_begins_no_other(make_context: Any) -> None:
+async def test_stop_interrupts_running_cell_and_starts_no_other(make_context: Any) -> None:
     desk = Desk(make_context, [tab_cell("a", "1"), tab_cell("s", "sleep"), tab_cell("n", "2")])
     task = asyncio.ensure_future(desk.call("notebook_run_all"))
     await desk.tab.started.wait()
@@ -74,7 +74,7 @@ async def test_stop_stops_the_cell_that_runs_and_begins_no_other(make_context: A
     assert ran(desk) == ["a", "s"]
 
 
-async def test_a_cell_that_goes_away_meanwhile_is_skipped_and_told(make_context: Any) -> None:
+async def test_cell_removed_meanwhile_is_skipped_and_reported(make_context: Any) -> None:
     desk = Desk(make_context, [tab_cell("a", "1"), tab_cell("b", "2"), tab_cell("c", "print(3)")])
     cells = desk.tab.notebooks[PATH]
     append = desk.said.append
@@ -91,7 +91,7 @@ async def test_a_cell_that_goes_away_meanwhile_is_skipped_and_told(make_context:
     assert "1 cell was deleted meanwhile." in result.output
 
 
-async def test_what_was_typed_while_the_cell_waited_is_not_run_and_is_shown_to_the_model(desk: Desk) -> None:
+async def test_text_typed_while_waiting_is_not_run_and_is_shown_to_model(desk: Desk) -> None:
     desk.tab.free.clear()
     task = asyncio.ensure_future(desk.call("notebook_run_cell", cellId="a"))
     await until(lambda: "notebook.wait" in actions(desk))
@@ -105,7 +105,7 @@ async def test_what_was_typed_while_the_cell_waited_is_not_run_and_is_shown_to_t
     assert (await desk.call("notebook_run_cell", cellId="a")).output == "Ran cell a [1].\nwhole"
 
 
-async def test_the_cells_run_that_were_allowed_and_none_behind_one_that_was_changed_meanwhile(desk: Desk) -> None:
+async def test_only_approved_cells_run_up_to_first_changed_one(desk: Desk) -> None:
     append = desk.said.append
 
     def type_ahead(line: str) -> None:
@@ -123,7 +123,7 @@ async def test_the_cells_run_that_were_allowed_and_none_behind_one_that_was_chan
     assert ran(desk) == ["a", "b"]
 
 
-async def test_what_a_page_from_before_an_upgrade_ran_instead_is_told(desk: Desk) -> None:
+async def test_different_code_run_by_outdated_page_is_reported(desk: Desk) -> None:
     desk.tab.runs_anything = True
     same = await desk.call("notebook_run_cell", cellId="a")
     assert same.output == "Ran cell a [1].\none"
@@ -137,12 +137,12 @@ async def test_what_a_page_from_before_an_upgrade_ran_instead_is_told(desk: Desk
     assert "What ran:\nprint('mine again')" in (await task).output
 
 
-async def test_nothing_to_run_is_said(make_context: Any) -> None:
+async def test_nothing_to_run_is_reported(make_context: Any) -> None:
     desk = Desk(make_context, [tab_cell("t", "# Only words", "markdown")])
     assert "no code cell" in (await desk.run("notebook_run_all", path=PATH)).output
 
 
-async def test_a_restart_says_what_is_lost_and_runs_all_where_wished(desk: Desk) -> None:
+async def test_restart_says_what_is_lost_and_runs_all_if_requested(desk: Desk) -> None:
     alone = await desk.call("notebook_restart_kernel")
     assert alone.output == "The kernel of churn.ipynb was restarted: its variables are gone."
     assert (desk.kernels.restarted, ran(desk)) == ([PATH], [])
@@ -154,7 +154,7 @@ async def test_a_restart_says_what_is_lost_and_runs_all_where_wished(desk: Desk)
     assert shown.grant != (await desk.preview("notebook_restart_kernel", path=PATH)).grant
 
 
-async def test_no_kernel_is_an_error_to_restart_and_none_to_run_all(desk: Desk) -> None:
+async def test_missing_kernel_is_an_error_for_restart_but_not_for_run_all(desk: Desk) -> None:
     desk.kernels.error = NotebookError("no_kernel", "churn.ipynb has no kernel.")
     with pytest.raises(NotebookError, match="no kernel"):
         await desk.call("notebook_restart_kernel")
@@ -162,7 +162,7 @@ async def test_no_kernel_is_an_error_to_restart_and_none_to_run_all(desk: Desk) 
     assert ran(desk) == ["a", "b", "c"]
 
 
-async def test_what_a_cell_has_drawn_stands_behind_what_it_printed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_figure_description_follows_printed_output(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = desk.context.notebooks.run_cell
 
     async def draws(*arguments: Any, **named: Any) -> CellRun:

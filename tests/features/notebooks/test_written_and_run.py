@@ -28,7 +28,7 @@ def ran(desk: Desk) -> list[str]:
     return [request.params["cellId"] for request in desk.tab.asked if request.action == "notebook.run"]
 
 
-async def test_one_call_inserts_a_cell_and_gives_what_it_put_out(desk: Desk) -> None:
+async def test_one_call_inserts_cell_and_returns_output(desk: Desk) -> None:
     result = await desk.call("notebook_insert_cell", **NEW, run=True)
     new = desk.ids[-1]
     assert desk.sources[-1] == "print('new')"
@@ -39,7 +39,7 @@ async def test_one_call_inserts_a_cell_and_gives_what_it_put_out(desk: Desk) -> 
     assert (result.external, result.origin) == (f"a cell of {PATH}", "outside")
 
 
-async def test_one_call_edits_a_cell_and_gives_what_it_put_out(desk: Desk) -> None:
+async def test_one_call_edits_cell_and_returns_output(desk: Desk) -> None:
     await desk.run("notebook_read", path=PATH)
     result = await desk.call("notebook_edit_cell", cellId="l", source="print(2)", run=True)
     assert desk.sources[1] == "print(2)"
@@ -53,7 +53,7 @@ async def test_without_run_nothing_runs(desk: Desk) -> None:
     assert ran(desk) == []
 
 
-async def test_an_error_of_the_new_cell_is_told_and_the_cell_stays(desk: Desk) -> None:
+async def test_error_in_new_cell_is_reported_and_cell_stays(desk: Desk) -> None:
     result = await desk.call("notebook_insert_cell", cellType="code", source="1 / 0", run=True)
     assert not result.ok
     assert f"Cell {desk.ids[-1]} [1] raised an error." in result.own_head
@@ -62,7 +62,7 @@ async def test_an_error_of_the_new_cell_is_told_and_the_cell_stays(desk: Desk) -
 
 
 @pytest.mark.parametrize("name", ["notebook_insert_cell", "notebook_edit_cell"])
-async def test_a_run_that_does_not_begin_leaves_what_was_written_and_says_so(desk: Desk, name: str) -> None:
+async def test_run_that_cannot_start_keeps_written_cell_and_says_so(desk: Desk, name: str) -> None:
     class NoKernel:
         def __getattr__(self, name: str) -> Any:
             return getattr(notebooks, name)
@@ -80,7 +80,7 @@ async def test_a_run_that_does_not_begin_leaves_what_was_written_and_says_so(des
     assert result.parts[1] == "The kernel did not start."
 
 
-async def test_what_was_typed_into_the_new_cell_before_it_ran_does_not_run(desk: Desk) -> None:
+async def test_text_typed_into_new_cell_before_run_is_not_run(desk: Desk) -> None:
     desk.tab.free.clear()
     task = asyncio.ensure_future(desk.call("notebook_insert_cell", **NEW, run=True))
     await until(lambda: "notebook.wait" in [request.action for request in desk.tab.asked])
@@ -91,7 +91,7 @@ async def test_what_was_typed_into_the_new_cell_before_it_ran_does_not_run(desk:
     assert desk.tab.runs == {}
 
 
-async def test_the_question_says_both_and_covers_neither_alone(desk: Desk) -> None:
+async def test_approval_names_both_and_covers_neither_alone(desk: Desk) -> None:
     insert = await desk.preview("notebook_insert_cell", path=PATH, **NEW)
     both = await desk.preview("notebook_insert_cell", path=PATH, **NEW, run=True)
     run = await desk.preview("notebook_run_cell", path=PATH, cellId="l")
@@ -106,7 +106,7 @@ async def test_the_question_says_both_and_covers_neither_alone(desk: Desk) -> No
 
 
 @pytest.mark.parametrize("cell_type", ["markdown", "raw"])
-async def test_a_cell_that_has_nothing_to_run_is_not_run(desk: Desk, cell_type: str) -> None:
+async def test_non_code_cell_is_not_run(desk: Desk, cell_type: str) -> None:
     with pytest.raises(InvalidArguments, match="`run` is for code cells"):
         await desk.preview("notebook_insert_cell", path=PATH, cellType=cell_type, source="# New", run=True)
     with pytest.raises(InvalidArguments, match="`run` is for code cells"):
@@ -114,12 +114,12 @@ async def test_a_cell_that_has_nothing_to_run_is_not_run(desk: Desk, cell_type: 
     assert desk.ids == ["t", "l"]
 
 
-async def test_an_edit_that_changes_nothing_names_the_tool_that_only_runs(desk: Desk) -> None:
+async def test_edit_without_effect_suggests_run_tool(desk: Desk) -> None:
     with pytest.raises(InvalidArguments, match=r"nothing would change\. Run it with notebook_run_cell"):
         await desk.preview("notebook_edit_cell", path=PATH, cellId="l", source="x = 1", run=True)
 
 
-async def test_a_notebook_whose_cell_asked_gets_the_cell_and_no_run(desk: Desk) -> None:
+async def test_notebook_of_asking_cell_gets_cell_but_no_run(desk: Desk) -> None:
     async def asking() -> str:
         return PATH
 
@@ -130,7 +130,7 @@ async def test_a_notebook_whose_cell_asked_gets_the_cell_and_no_run(desk: Desk) 
     await desk.call("notebook_insert_cell", **NEW)
 
 
-def test_with_run_it_is_an_execution_without_a_clock_that_needs_both_tools() -> None:
+def test_run_option_means_no_time_limit_and_needs_both_tools() -> None:
     arguments = {"path": PATH, "cellType": "code", "source": "1"}
     tool, checked = ToolRegistry([notebook_insert_cell_tool, notebook_edit_cell_tool]).validate(
         ToolCall("1", "notebook_insert_cell", arguments)
@@ -141,7 +141,7 @@ def test_with_run_it_is_an_execution_without_a_clock_that_needs_both_tools() -> 
     assert tool.also(running) == ("notebook_run_cell",)
 
 
-def test_where_running_is_denied_writing_cannot_run_either() -> None:
+def test_write_cannot_run_if_running_is_denied() -> None:
     registry = ToolRegistry([notebook_insert_cell_tool])
     call = ToolCall("1", "notebook_insert_cell", {"path": PATH, **NEW, "run": True})
     with pytest.raises(InvalidArguments, match="the work of notebook_run_cell, which cannot be used now"):

@@ -1,57 +1,45 @@
 import asyncio
-import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from onyx_jupyter.errors import InvalidArguments, PathNotAllowed, ToolError
 from onyx_jupyter.features.processes.exec_tool import make_exec_tool
-from onyx_jupyter.messages import ToolCall, ToolResult
+from onyx_jupyter.messages import ToolResult
 from onyx_jupyter.processes.output_buffer import OutputBuffer, share
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
+from tests.features.processes.family import FAMILY, pids_in, running
+from tests.features.tool_calls import ToolCalls
 
 Make = Callable[..., ToolContext]
 
 
 async def run(context: ToolContext, **arguments: Any) -> ToolResult:
-    tool, checked = ToolRegistry([make_exec_tool(progress_every_s=0.02)]).validate(ToolCall("1", "exec", arguments))
-    return await tool.call(checked, context)
+    return await ToolCalls(make_exec_tool(progress_every_s=0.02)).run(context, "exec", **arguments)
 
 
-def pids_in(file: Path) -> list[int]:
-    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
-def running(pid: int) -> bool:
-    with contextlib.suppress(psutil.Error):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
-
-
-async def until_written(file: Path, lines: int) -> None:
+async def until_written(folder: Path, lines: int) -> None:
     """Until a real process has written that many lines."""
-    while len(pids_in(file)) < lines:  # noqa: ASYNC110 (another process tells)
+    while len(pids_in(folder)) < lines:  # noqa: ASYNC110 (another process tells)
         await asyncio.sleep(0.01)
 
 
-async def test_output_and_exit_code_come_back(make_context: Make) -> None:
+async def test_output_and_exit_code_are_returned(make_context: Make) -> None:
     result = await run(make_context(), command="echo hi; exit 3")
     assert result.output == "hi\nexit code 3"
     assert (result.ok, result.exit_code, result.truncated) == (False, 3, False)
 
 
-async def test_both_streams_are_labelled_where_both_exist(make_context: Make) -> None:
+async def test_both_streams_are_labelled_if_both_exist(make_context: Make) -> None:
     result = await run(make_context(), command="echo out; echo err >&2")
     assert result.output == "stdout:\nout\nstderr:\nerr\nexit code 0"
     assert result.ok
 
 
-async def test_it_runs_in_the_servers_root_or_where_it_is_told(make_context: Make) -> None:
+async def test_runs_in_server_root_or_given_folder(make_context: Make) -> None:
     context = make_context()
     (context.server_root / "data").mkdir()
     assert (await run(context, command="pwd")).output.startswith(f"{context.server_root}\n")
@@ -59,7 +47,7 @@ async def test_it_runs_in_the_servers_root_or_where_it_is_told(make_context: Mak
     assert (await run(context, command="pwd", cwd="onyx:")).output.startswith(f"{context.workspace}\n")
 
 
-async def test_a_folder_outside_or_missing_is_refused_before_anything_runs(make_context: Make) -> None:
+async def test_outside_or_missing_folder_is_rejected_before_running(make_context: Make) -> None:
     context = make_context()
     with pytest.raises(PathNotAllowed):
         await run(context, command="touch made", cwd="..")
@@ -68,9 +56,7 @@ async def test_a_folder_outside_or_missing_is_refused_before_anything_runs(make_
     assert not (context.server_root.parent / "made").exists()
 
 
-async def test_a_command_gets_no_input_and_none_of_the_servers_keys(
-    make_context: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_command_gets_no_stdin_and_no_server_keys(make_context: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "ONYX_SECRET", "JUPYTER_TOKEN", "JPY_API_TOKEN", "JUPYTERHUB_API_TOKEN"):
         monkeypatch.setenv(name, "topsecret")
     monkeypatch.setenv("HARMLESS", "kept")
@@ -79,7 +65,7 @@ async def test_a_command_gets_no_input_and_none_of_the_servers_keys(
     assert "HARMLESS=kept" in result.output
 
 
-async def test_long_output_keeps_its_head_and_tail(make_context: Make) -> None:
+async def test_long_output_keeps_head_and_tail(make_context: Make) -> None:
     result = await run(make_context(max_output_bytes=1000), command="seq 1 100000")
     assert result.truncated
     assert result.output.startswith("1\n2\n3\n")
@@ -88,7 +74,7 @@ async def test_long_output_keeps_its_head_and_tail(make_context: Make) -> None:
     assert len(result.output) < 1200
 
 
-async def test_a_command_that_takes_too_long_is_stopped_and_what_it_said_is_kept(make_context: Make) -> None:
+async def test_timed_out_command_is_stopped_and_output_kept(make_context: Make) -> None:
     told: list[str] = []
     result = await run(make_context(progress=told.append), command="echo begun; sleep 600", timeoutMs=300)
     assert not result.ok
@@ -98,19 +84,10 @@ async def test_a_command_that_takes_too_long_is_stopped_and_what_it_said_is_kept
     assert told[1].startswith("Running for")
 
 
-# A child, a grandchild, one in a session of its own, and one that turns a deaf ear to SIGTERM.
-FAMILY = (
-    "echo $$ >> pids; "
-    "(sleep 600 & echo $! >> pids; wait) & "
-    "setsid -f sh -c 'echo $$ >> pids; exec sleep 600'; "
-    "(trap '' TERM; echo $BASHPID >> pids; while true; do sleep 600; done) & "
-)
-
-
 @pytest.mark.parametrize("ending", ["timeout", "cancel", "own"])
-async def test_everything_that_a_command_started_ends_with_it(make_context: Make, ending: str) -> None:
+async def test_all_child_processes_end_with_command(make_context: Make, ending: str) -> None:
     context = make_context()
-    pids = context.server_root / "pids"
+    folder = context.server_root
     if ending == "own":
         result = await run(context, command=FAMILY + "while [ $(wc -l < pids) -lt 4 ]; do sleep 0.01; done")
         assert result.ok
@@ -119,33 +96,31 @@ async def test_everything_that_a_command_started_ends_with_it(make_context: Make
         await run(context, command=FAMILY + "wait", timeoutMs=1000)
     else:
         task = asyncio.ensure_future(run(context, command=FAMILY + "wait"))
-        await until_written(pids, 4)
+        await until_written(folder, 4)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert len(pids_in(pids)) == 4
-    assert [pid for pid in pids_in(pids) if running(pid)] == []
+    assert len(pids_in(folder)) == 4
+    assert [pid for pid in pids_in(folder) if running(pid)] == []
     assert running(os.getpid())
 
 
 @pytest.mark.parametrize("command", ["echo a\0b", "echo \ud800"])
-async def test_what_no_shell_takes_is_an_argument_error(make_context: Make, command: str) -> None:
+async def test_invalid_command_is_an_argument_error(make_context: Make, command: str) -> None:
     with pytest.raises(InvalidArguments, match="`command`"):
         await run(make_context(), command=command)
 
 
-async def test_a_command_longer_than_the_system_takes_is_an_error_and_not_a_crash(make_context: Make) -> None:
+async def test_command_longer_than_system_limit_is_an_error(make_context: Make) -> None:
     with pytest.raises(ToolError, match="could not be started"):
         await run(make_context(), command="# " + "ä" * 99_000)
 
 
-async def test_the_preview_shows_exactly_what_would_run_and_where(make_context: Make) -> None:
+async def test_preview_shows_exact_command_and_folder(make_context: Make) -> None:
     context = make_context()
-    registry = ToolRegistry([make_exec_tool()])
 
     async def preview(**arguments: Any) -> Any:
-        tool, checked = registry.validate(ToolCall("1", "exec", arguments))
-        return await tool.preview(checked, context)
+        return await ToolCalls(make_exec_tool()).preview(context, "exec", **arguments)
 
     shown = await preview(command="ls -la")
     assert shown.summary == "Run `ls -la`"
@@ -158,7 +133,7 @@ async def test_the_preview_shows_exactly_what_would_run_and_where(make_context: 
     assert hidden.details["command"] == "ls\nrm -rf data"
 
 
-def test_a_buffer_cuts_between_characters() -> None:
+def test_buffer_cuts_between_characters() -> None:
     buffer = OutputBuffer(11)
     for byte in ("é" * 100).encode():
         buffer.add(bytes([byte]))
@@ -167,7 +142,7 @@ def test_a_buffer_cuts_between_characters() -> None:
     assert text.startswith("ééé\n[…")
 
 
-def test_a_short_stream_leaves_its_share_to_the_other() -> None:
+def test_short_stream_leaves_its_budget_to_the_other() -> None:
     assert share(100, 1000, 10) == (90, 10)
     assert share(100, 10, 1000) == (10, 90)
     assert share(100, 1000, 1000) == (50, 50)

@@ -1,28 +1,25 @@
 import asyncio
-import contextlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from onyx_jupyter.agent.processor import RunSoFar
-from onyx_jupyter.agent.processors.loop_guard import LoopGuard
+from onyx_jupyter.agent.processors.repetition_guard import LoopGuard
 from onyx_jupyter.config.schema import LoopDetectionConfig
 from onyx_jupyter.errors import InvalidArguments, ToolError
 from onyx_jupyter.features.processes.exec_tool import make_exec_tool
 from onyx_jupyter.features.processes.process_tool import process_tool
-from onyx_jupyter.messages import ToolCall, ToolResult, Usage
+from onyx_jupyter.messages import ToolCall, Usage
 from onyx_jupyter.processes import run_processes
-from onyx_jupyter.protocols import ToolPreview
 from onyx_jupyter.toolsets.context import ToolContext
-from onyx_jupyter.toolsets.registry import ToolRegistry
-from tests.features.processes.test_exec_tool import FAMILY
+from tests.features.processes.family import FAMILY, pids_in, running
+from tests.features.tool_calls import ToolCalls
 from tests.waiting import until
 
 Make = Callable[..., ToolContext]
-REGISTRY = ToolRegistry([make_exec_tool(), process_tool])
+CALLS = ToolCalls(make_exec_tool(), process_tool)
+run, preview = CALLS.run, CALLS.preview
 
 
 @pytest.fixture
@@ -31,16 +28,6 @@ def turn(make_context: Make, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iter
     surroundings = make_context()
     yield surroundings
     jp_asyncio_loop.run_until_complete(surroundings.processes.close())
-
-
-async def run(context: ToolContext, name: str, **arguments: Any) -> ToolResult:
-    tool, checked = REGISTRY.validate(ToolCall("1", name, arguments))
-    return await tool.call(checked, context)
-
-
-async def preview(context: ToolContext, **arguments: Any) -> ToolPreview:
-    tool, checked = REGISTRY.validate(ToolCall("1", "process", arguments))
-    return await tool.preview(checked, context)
 
 
 async def start(context: ToolContext, command: str, **more: Any) -> str:
@@ -57,18 +44,7 @@ async def polled(context: ToolContext, job: str, last: str) -> str:
     return seen
 
 
-def pids_in(folder: Path) -> list[int]:
-    file = folder / "pids"
-    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-
-def running(pid: int) -> bool:
-    with contextlib.suppress(psutil.Error):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
-
-
-async def test_a_background_command_goes_on_beside_other_calls(turn: ToolContext) -> None:
+async def test_background_command_continues_during_other_calls(turn: ToolContext) -> None:
     job = await start(turn, "echo begun; until [ -e go ]; do sleep 0.01; done; echo done; exit 3")
     assert "begun\n[p1: running.]" in await polled(turn, job, "begun")
     assert (await run(turn, "process", action="list")).output.startswith("p1 (running): echo begun")
@@ -83,7 +59,7 @@ async def test_a_background_command_goes_on_beside_other_calls(turn: ToolContext
     assert (await run(turn, "process", action="log", id=job, lines=1)).output == "done\n[p1: exit code 3.]"
 
 
-async def test_one_can_type_into_it_and_a_line_that_is_not_finished_comes_again(turn: ToolContext) -> None:
+async def test_input_can_be_sent_and_unfinished_line_is_repeated(turn: ToolContext) -> None:
     job = await start(turn, "printf 'Name? '; read -r name; echo \"Hello $name\"; cat; echo over")
     assert "Name?" in await polled(turn, job, "Name?")
     typed = await run(turn, "process", action="write", id=job, text="Ada\n")
@@ -96,7 +72,7 @@ async def test_one_can_type_into_it_and_a_line_that_is_not_finished_comes_again(
         await run(turn, "process", action="write", id=job, text="late")
 
 
-async def test_kill_ends_it_with_everything_that_it_started(turn: ToolContext) -> None:
+async def test_kill_ends_it_with_all_child_processes(turn: ToolContext) -> None:
     job = await start(turn, FAMILY + "wait")
     await until(lambda: len(pids_in(turn.server_root)) == 4)
     killed = await run(turn, "process", action="kill", id=job)
@@ -104,7 +80,7 @@ async def test_kill_ends_it_with_everything_that_it_started(turn: ToolContext) -
     assert [pid for pid in pids_in(turn.server_root) if running(pid)] == []
 
 
-async def test_the_end_of_the_run_ends_them_all(turn: ToolContext) -> None:
+async def test_end_of_run_ends_all(turn: ToolContext) -> None:
     for _ in range(2):
         await start(turn, FAMILY + "wait")
     await until(lambda: len(pids_in(turn.server_root)) == 8)
@@ -115,19 +91,19 @@ async def test_the_end_of_the_run_ends_them_all(turn: ToolContext) -> None:
     assert turn.processes.get(late).ended.is_set(), "what came too late does not stay"
 
 
-async def test_what_a_shell_leaves_behind_ends_when_it_ends(turn: ToolContext) -> None:
+async def test_processes_left_by_shell_end_with_run(turn: ToolContext) -> None:
     job = await start(turn, FAMILY + "while [ $(wc -l < pids) -lt 4 ]; do sleep 0.01; done; echo out")
     await asyncio.wait_for(turn.processes.get(job).ended.wait(), 60)
     assert [pid for pid in pids_in(turn.server_root) if running(pid)] == []
     assert (await run(turn, "process", action="poll", id=job)).output == "out\n[p1: exit code 0.]"
 
 
-async def test_a_time_limit_counts_in_the_background_too(turn: ToolContext) -> None:
+async def test_time_limit_applies_in_background(turn: ToolContext) -> None:
     job = await start(turn, "echo begun; sleep 600", timeoutMs=300)
     assert "stopped after 0.3 s" in await polled(turn, job, "stopped")
 
 
-async def test_there_is_an_end_to_how_many(turn: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_number_of_processes_is_limited(turn: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_processes, "MAX_BACKGROUND", 1)
     await start(turn, "sleep 600")
     with pytest.raises(ToolError, match="1 processes are running"):
@@ -137,7 +113,7 @@ async def test_there_is_an_end_to_how_many(turn: ToolContext, monkeypatch: pytes
     assert not (turn.server_root / "never").exists()
 
 
-async def test_wrong_calls_are_told_what_is_right(turn: ToolContext) -> None:
+async def test_invalid_calls_explain_correct_ones(turn: ToolContext) -> None:
     assert "Nothing was started" in (await run(turn, "process", action="list")).output
     with pytest.raises(ToolError, match=r"no process 'p9' in this turn\. Processes: none"):
         await run(turn, "process", action="poll", id="p9")
@@ -150,26 +126,25 @@ async def test_wrong_calls_are_told_what_is_right(turn: ToolContext) -> None:
         await run(turn, "process", action="signal", id="p1")
 
 
-async def test_only_typing_is_asked_about_and_exactly_what_is_typed_is_shown(turn: ToolContext) -> None:
+async def test_only_input_needs_approval_and_is_shown_exactly(turn: ToolContext) -> None:
     for action in ("list", "poll", "log", "kill", "write"):
-        tool, checked = REGISTRY.validate(ToolCall("1", "process", {"action": action, "id": "p1"}))
+        tool, checked = CALLS.registry.validate(ToolCall("1", "process", {"action": action, "id": "p1"}))
         assert (tool.risk_of(checked) == "read") == (action != "write")
     job = await start(turn, "python3")
-    shown = await preview(turn, action="write", id=job, text="import os\nos.getcwd()\n")
+    shown = await preview(turn, "process", action="write", id=job, text="import os\nos.getcwd()\n")
     assert shown.summary == "Type `import os…` into p1"
     assert shown.details == {"id": "p1", "command": "python3", "text": "import os\nos.getcwd()\n"}
-    other = await preview(turn, action="write", id=job, text="import os\n")
+    other = await preview(turn, "process", action="write", id=job, text="import os\n")
     assert shown.grant != other.grant
 
 
-async def test_the_question_says_that_it_goes_to_the_background(turn: ToolContext) -> None:
-    tool, checked = REGISTRY.validate(ToolCall("1", "exec", {"command": "serve", "background": True}))
-    shown = await tool.preview(checked, turn)
+async def test_approval_mentions_background(turn: ToolContext) -> None:
+    shown = await preview(turn, "exec", command="serve", background=True)
     assert shown.summary == "Run `serve` in the background"
     assert shown.details == {"command": "serve", "cwd": str(turn.server_root), "background": True}
 
 
-async def test_the_newest_line_is_told_while_a_command_runs(make_context: Make) -> None:
+async def test_latest_line_is_reported_while_running(make_context: Make) -> None:
     told: list[str] = []
     context = make_context(progress=told.append)
     command = (
@@ -185,10 +160,10 @@ async def test_the_newest_line_is_told_while_a_command_runs(make_context: Make) 
     assert (await running_command).ok
 
 
-async def test_polling_without_news_counts_as_going_in_circles(turn: ToolContext) -> None:
+async def test_polling_without_news_counts_as_loop(turn: ToolContext) -> None:
     """Looking at a process changes nothing, so doing it in between does not make the same question a new one."""
     guard = LoopGuard(LoopDetectionConfig(warn_at=3, stop_at=9))
-    await guard.begin(RunSoFar(REGISTRY, (), Usage()))
+    await guard.begin(RunSoFar(CALLS.registry, (), Usage()))
     await start(turn, "sleep 600")
     said = ""
     for wait_ms in range(4):

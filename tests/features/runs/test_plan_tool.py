@@ -5,7 +5,7 @@ import json
 import pytest
 
 from onyx_jupyter.errors import InvalidArguments
-from onyx_jupyter.features.runs.plan_tool import MAX_STEPS, plan_update_tool
+from onyx_jupyter.features.runs.tools import MAX_STEPS, plan_update_tool
 from onyx_jupyter.messages import ToolCall
 from onyx_jupyter.testing.script import Call
 from onyx_jupyter.toolsets.registry import ToolRegistry
@@ -16,7 +16,7 @@ def steps(**statuses: str) -> dict[str, list[dict[str, str]]]:
     return {"steps": [{"text": text, "status": status} for text, status in statuses.items()]}
 
 
-async def test_a_plan_is_shown_unasked_in_every_mode_and_stays_in_the_transcript(tmp_path):
+async def test_plan_is_shown_without_approval_in_every_mode_and_stored(tmp_path):
     first = Call("plan_update", steps(load="doing", fit="pending", ask="pending"))
     later = Call("plan_update", steps(load="done", fit="doing", ask="dropped"))
     for mode in ("ask", "agent", "auto"):
@@ -34,7 +34,7 @@ async def test_a_plan_is_shown_unasked_in_every_mode_and_stays_in_the_transcript
         await house.close()
 
 
-async def test_two_steps_at_once_are_pointed_out(make_context):
+async def test_two_active_steps_are_reported(make_context):
     tool, arguments = ToolRegistry([plan_update_tool]).validate(
         ToolCall("1", "plan_update", steps(load="doing", fit="doing"))
     )
@@ -52,13 +52,13 @@ async def test_two_steps_at_once_are_pointed_out(make_context):
         ({"steps": [{"text": str(n), "status": "done"} for n in range(MAX_STEPS + 1)]}, "`steps`"),
     ],
 )
-def test_what_is_no_plan_is_refused_by_name(wrong, named):
+def test_invalid_plan_is_rejected_naming_the_problem(wrong, named):
     with pytest.raises(InvalidArguments) as caught:
         ToolRegistry([plan_update_tool]).validate(ToolCall("1", "plan_update", wrong))
     assert named in str(caught.value)
 
 
-def test_what_a_model_is_told_of_it_is_short_and_in_one_piece():
+def test_tool_description_is_short():
     (definition,) = ToolRegistry([plan_update_tool]).definitions()
     told = json.dumps(definition.parameters)
     assert "$ref" not in told

@@ -43,7 +43,7 @@ async def looked(house: House, play: Play, key: str, call: Call, **send) -> dict
     return list(house.results(key).values())[-1]
 
 
-async def test_the_list_names_the_agents_other_sessions_only(tmp_path):
+async def test_list_contains_only_the_agents_other_sessions(tmp_path):
     play = Play()
     house = house_of(tmp_path, play, config=TWO_AGENTS)
     key, churn, sales = [await house.session(title=title) for title in ("Here", "Churn by month", "Sales")]
@@ -65,7 +65,7 @@ async def test_the_list_names_the_agents_other_sessions_only(tmp_path):
     await house.close()
 
 
-async def test_the_history_says_who_said_what_and_which_tools_were_called_within_bounds(tmp_path):
+async def test_history_has_speakers_and_tool_names_within_limits(tmp_path):
     play = Play()
     house = house_of(tmp_path, play)
     key, other = await house.session(), await house.session(title="Churn")
@@ -83,7 +83,7 @@ async def test_the_history_says_who_said_what_and_which_tools_were_called_within
     await house.close()
 
 
-async def test_a_long_history_keeps_its_newest_part_within_what_a_result_may_hold(tmp_path):
+async def test_long_history_keeps_newest_part_within_result_limit(tmp_path):
     play = Play()
     house = house_of(tmp_path, play, config="{ tools: { maxResultChars: 1000 } }")
     key, other = await house.session(), await house.session(title="Long")
@@ -98,7 +98,7 @@ async def test_a_long_history_keeps_its_newest_part_within_what_a_result_may_hol
 
 
 @pytest.mark.parametrize("tool", ["sessions_history", "sessions_send"])
-async def test_another_agents_session_is_not_there(tmp_path, tool):
+async def test_other_agents_session_is_not_found(tmp_path, tool):
     play = Play()
     house = house_of(tmp_path, play, config=TWO_AGENTS)
     key, foreign = await house.session(), await house.session(agent="other", title="Private")
@@ -115,7 +115,7 @@ async def test_another_agents_session_is_not_there(tmp_path, tool):
     await house.close()
 
 
-async def test_a_message_is_shown_exactly_then_answered_there_and_its_sender_is_told(tmp_path):
+async def test_message_is_shown_exactly_answered_there_and_sender_is_told(tmp_path):
     play = Play()
     house = house_of(tmp_path, play, open_notebooks=lambda: (["a.ipynb"], "a.ipynb"))
     key, other = await house.session(title="Here"), await house.session(title="Churn")
@@ -142,7 +142,7 @@ async def test_a_message_is_shown_exactly_then_answered_there_and_its_sender_is_
     await house.close()
 
 
-async def test_a_denied_message_is_never_sent(tmp_path):
+async def test_denied_message_is_never_sent(tmp_path):
     play = Play()
     house = house_of(tmp_path, play)
     key, other = await house.session(), await house.session()
@@ -157,7 +157,7 @@ async def test_a_denied_message_is_never_sent(tmp_path):
     await house.close()
 
 
-async def test_a_message_waits_behind_what_a_person_has_going_there(tmp_path):
+async def test_message_is_queued_behind_users_run(tmp_path):
     hold, play = Hold(), Play()
 
     def reply(request):
@@ -180,7 +180,7 @@ async def test_a_message_waits_behind_what_a_person_has_going_there(tmp_path):
     await house.close()
 
 
-async def test_what_came_from_another_session_is_not_sent_on_and_nothing_to_itself(tmp_path):
+async def test_message_from_another_session_is_not_forwarded_nor_sent_to_itself(tmp_path):
     house = house_of(tmp_path, _send_on)
     first, second = [await house.session(), await house.session()]
     run_id = await house.send(first, f"to {second}: to {first}: ping")
@@ -198,7 +198,7 @@ async def test_what_came_from_another_session_is_not_sent_on_and_nothing_to_itse
     await house.close()
 
 
-async def test_with_mode_ask_one_may_look_but_not_send(tmp_path):
+async def test_ask_mode_can_read_but_not_send(tmp_path):
     play = Play()
     house = house_of(tmp_path, play)
     key, other = await house.session(), await house.session(title="Churn")

@@ -31,7 +31,7 @@ async def states(house: House) -> dict[str, bool]:
     return {item.skill.path.name: item.trusted for item in listed if item.skill.name == "count"}
 
 
-async def test_what_is_saved_is_trusted(tmp_path: Path) -> None:
+async def test_saved_skill_is_trusted(tmp_path: Path) -> None:
     house = House(tmp_path)
     await house.onyx.ready()
     item = await author(house).save(WISH, "user:ada", None)
@@ -39,7 +39,7 @@ async def test_what_is_saved_is_trusted(tmp_path: Path) -> None:
     await house.close()
 
 
-async def test_another_file_that_says_the_name_is_never_trusted_and_keeps_it_from_being_saved(tmp_path: Path) -> None:
+async def test_other_file_with_same_name_is_never_trusted_and_blocks_saving(tmp_path: Path) -> None:
     house = House(tmp_path)
     await house.onyx.ready()
     folder = house.home.skills
@@ -52,7 +52,7 @@ async def test_another_file_that_says_the_name_is_never_trusted_and_keeps_it_fro
     await house.close()
 
 
-async def test_what_is_put_in_its_place_meanwhile_is_not_trusted(tmp_path: Path) -> None:
+async def test_file_replaced_meanwhile_is_not_trusted(tmp_path: Path) -> None:
     house = House(tmp_path)
     await house.onyx.ready()
     folder = house.home.skills

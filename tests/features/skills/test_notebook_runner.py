@@ -38,7 +38,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
     return Kernel()
 
 
-def test_an_update_makes_no_output_larger_than_a_cell_may_keep(kernel: Kernel) -> None:
+def test_update_cannot_exceed_output_limit(kernel: Kernel) -> None:
     kernel.sends("display_data", text="small", display_id="a")
     kernel.sends("display_data", index=1, text="small", display_id="a")
     for _ in range(3):
@@ -49,7 +49,7 @@ def test_an_update_makes_no_output_larger_than_a_cell_may_keep(kernel: Kernel) -
     assert [made.outputs[0].data["text/plain"] for made in kernel.nb.cells] == ["later", "later"]
 
 
-def test_updates_count_with_what_follows(kernel: Kernel) -> None:
+def test_updates_count_towards_limit(kernel: Kernel) -> None:
     kernel.sends("display_data", text="small", display_id="a")
     for _ in range(20):
         kernel.sends("update_display_data", text="x" * 600, display_id="a")  # in place of one another
@@ -60,7 +60,7 @@ def test_updates_count_with_what_follows(kernel: Kernel) -> None:
 
 
 @pytest.mark.parametrize("wait", [False, True])
-def test_what_was_cleared_leaves_room_for_what_follows(kernel: Kernel, wait: bool) -> None:
+def test_cleared_output_frees_its_budget(kernel: Kernel, wait: bool) -> None:
     for number in range(20):
         kernel.sends("display_data", text=f"{number} " + "x" * 600)
         kernel.sends("clear_output", wait=wait)
@@ -68,14 +68,14 @@ def test_what_was_cleared_leaves_room_for_what_follows(kernel: Kernel, wait: boo
     assert [made.data["text/plain"] for made in kernel.nb.cells[0].outputs] == ["the last".ljust(600)]
 
 
-def test_metadata_count(kernel: Kernel) -> None:
+def test_metadata_counts(kernel: Kernel) -> None:
     for _ in range(20):
         kernel.sends("display_data", text="small", metadata={"note": "m" * 600})
     assert kernel.kept() < 2 * MOST
     assert kernel.nb.cells[0].outputs[-1]["text"] == LEFT_OUT
 
 
-def test_an_update_leaves_alone_what_took_the_place_of_its_output(kernel: Kernel) -> None:
+def test_update_leaves_replacement_of_its_output_alone(kernel: Kernel) -> None:
     kernel.sends("display_data", text="small", display_id="a")
     kernel.nb.cells[0].outputs[:] = [nbformat.v4.new_output("stream", text="joined")]
     kernel.sends("update_display_data", text="other", display_id="a")

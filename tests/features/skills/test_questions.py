@@ -29,7 +29,7 @@ def outcomes(house):
     return [data["outcome"] for data in house.of(CLOSED)]
 
 
-async def test_after_the_time_to_answer_a_yes_comes_too_late(tmp_path):
+async def test_yes_after_deadline_is_too_late(tmp_path):
     house, clock = await house_with_one(tmp_path)
     questions = house.onyx.skills.questions
     asked = await questions.ask("fresh", None, "kernel")
@@ -43,7 +43,7 @@ async def test_after_the_time_to_answer_a_yes_comes_too_late(tmp_path):
     await house.close()
 
 
-async def test_of_two_answers_at_the_same_moment_the_first_counts(tmp_path):
+async def test_first_of_simultaneous_answers_counts(tmp_path):
     house, _ = await house_with_one(tmp_path)
     questions, digest = house.onyx.skills.questions, (await fresh(house)).skill.digest
     for first, second, outcome in ((None, digest, "declined"), (digest, None, "trusted")):
@@ -57,7 +57,7 @@ async def test_of_two_answers_at_the_same_moment_the_first_counts(tmp_path):
     await house.close()
 
 
-async def test_a_cell_that_ends_while_somebody_says_yes_is_told_once(tmp_path, monkeypatch):
+async def test_cell_ending_during_yes_is_reported_once(tmp_path, monkeypatch):
     house, _ = await house_with_one(tmp_path)
     library, questions = house.onyx.skills.library, house.onyx.skills.questions
     asked = await questions.ask("fresh", None, "kernel")
@@ -74,7 +74,7 @@ async def test_a_cell_that_ends_while_somebody_says_yes_is_told_once(tmp_path, m
     await house.close()
 
 
-async def test_a_yes_that_the_disk_refuses_leaves_it_open(tmp_path, monkeypatch):
+async def test_yes_that_cannot_be_stored_leaves_question_open(tmp_path, monkeypatch):
     house, _ = await house_with_one(tmp_path)
     library, questions = house.onyx.skills.library, house.onyx.skills.questions
     asked, digest = await questions.ask("fresh", None, "kernel"), (await fresh(house)).skill.digest

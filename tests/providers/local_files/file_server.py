@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that has files, and the faults that a test asks for."""
+"""A real HTTP server on loopback that serves files, with the faults a test asks for."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Small rows of a catalogue, with real content."""
+"""Small catalogue rows with real content."""
 
 import hashlib
 import random

@@ -1,4 +1,4 @@
-"""One file is fetched: resumed, checked by its hash, from one source after the other."""
+"""Downloading one file: resuming, verifying its hash, trying one source after the other."""
 
 import asyncio
 import hashlib
@@ -28,7 +28,7 @@ from tests.waiting import until
 HALF = SIZE_BYTES // 2
 
 
-class Told:
+class RecordedProgress:
     """What was told, and the pauses that were asked for."""
 
     def __init__(self) -> None:
@@ -42,8 +42,8 @@ class Told:
         self.waits.append(seconds)
 
 
-async def fetched(folder: Path, *sources: object, told: Told | None = None) -> Path:
-    told = told or Told()
+async def fetched(folder: Path, *sources: object, told: RecordedProgress | None = None) -> Path:
+    told = told or RecordedProgress()
     return await FileDownload(ROW, folder, sources, told, sleep=told.sleep).run()
 
 
@@ -52,8 +52,8 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} - {"tried.gguf.lock"}
 
 
-async def test_a_file_gets_its_name_when_all_of_it_is_there_and_told_is_how_it_grows(tmp_path):
-    told = Told()
+async def test_file_is_renamed_when_complete_and_progress_reported(tmp_path):
+    told = RecordedProgress()
     with FileServer({"tried.gguf": CONTENT}) as server:
         path = await fetched(tmp_path / "new", own_file(ROW, server.url), told=told)
     assert path.read_bytes() == CONTENT
@@ -65,8 +65,8 @@ async def test_a_file_gets_its_name_when_all_of_it_is_there_and_told_is_how_it_g
 
 
 @pytest.mark.parametrize("has_ranges", [True, False])
-async def test_what_broke_off_goes_on_from_where_it_was(tmp_path, has_ranges):
-    told = Told()
+async def test_interrupted_download_resumes(tmp_path, has_ranges):
+    told = RecordedProgress()
     with FileServer({"tried.gguf": CONTENT}, breaks=[1_200_000, 1_500_000], has_ranges=has_ranges) as server:
         path = await fetched(tmp_path, own_file(ROW, server.url), told=told)
     assert path.read_bytes() == CONTENT
@@ -75,7 +75,7 @@ async def test_what_broke_off_goes_on_from_where_it_was(tmp_path, has_ranges):
     assert told.waits[0] == 1.0
 
 
-async def test_a_file_that_was_begun_earlier_goes_on_from_there_after_it_was_hashed(tmp_path):
+async def test_earlier_partial_download_resumes_after_hashing(tmp_path):
     part_path(tmp_path).write_bytes(CONTENT[:HALF])
     with FileServer({"tried.gguf": CONTENT}) as server:
         path = await fetched(tmp_path, own_file(ROW, server.url))
@@ -83,7 +83,7 @@ async def test_a_file_that_was_begun_earlier_goes_on_from_there_after_it_was_has
     assert server.ranges == [f"bytes={HALF}-"]
 
 
-async def test_a_part_that_is_whole_already_asks_nobody(tmp_path):
+async def test_complete_partial_file_needs_no_source(tmp_path):
     part_path(tmp_path).write_bytes(CONTENT)
     with FileServer({}) as server:
         assert (await fetched(tmp_path, own_file(ROW, server.url))).read_bytes() == CONTENT
@@ -91,21 +91,21 @@ async def test_a_part_that_is_whole_already_asks_nobody(tmp_path):
 
 
 @pytest.mark.parametrize("damaged", [OTHER[:HALF], OTHER, OTHER + b"more"], ids=["half", "whole", "longer"])
-async def test_a_damaged_beginning_costs_the_time_and_not_the_source(tmp_path, damaged):
+async def test_damaged_beginning_is_not_blamed_on_source(tmp_path, damaged):
     part_path(tmp_path).write_bytes(damaged)
     with FileServer({"tried.gguf": CONTENT}) as server:
         assert (await fetched(tmp_path, own_file(ROW, server.url))).read_bytes() == CONTENT
     assert server.ranges[-1] is None
 
 
-async def test_a_source_that_lies_is_left_for_the_next_and_nothing_of_it_stays(tmp_path):
+async def test_source_with_wrong_content_is_discarded_for_the_next(tmp_path):
     with FileServer({"tried.gguf": OTHER}) as liar, FileServer({"tried.gguf": CONTENT}) as honest:
         path = await fetched(tmp_path, own_file(ROW, liar.url), own_file(ROW, honest.url))
     assert path.read_bytes() == CONTENT
     assert honest.ranges == [None], "not on from what the other gave"
 
 
-async def test_where_all_lie_nothing_stays_and_file_and_both_hashes_are_named(tmp_path):
+async def test_if_all_sources_are_wrong_nothing_stays_and_hashes_are_named(tmp_path):
     with FileServer({"tried.gguf": OTHER}) as liar, pytest.raises(ModelError) as caught:
         await fetched(tmp_path, own_file(ROW, liar.url))
     assert not isinstance(caught.value, DownloadPaused)
@@ -114,7 +114,7 @@ async def test_where_all_lie_nothing_stays_and_file_and_both_hashes_are_named(tm
     assert names(tmp_path) == set()
 
 
-async def test_half_of_a_liar_is_not_blamed_on_the_honest_one_that_went_on(tmp_path):
+async def test_wrong_first_half_is_not_blamed_on_second_source(tmp_path):
     broken = [HALF] + [0] * 9
     with FileServer({"tried.gguf": OTHER}, breaks=broken) as liar, FileServer({"tried.gguf": CONTENT}) as honest:
         path = await fetched(tmp_path, own_file(ROW, liar.url), own_file(ROW, honest.url))
@@ -122,29 +122,29 @@ async def test_half_of_a_liar_is_not_blamed_on_the_honest_one_that_went_on(tmp_p
     assert honest.ranges == [f"bytes={HALF}-", None]
 
 
-async def test_a_file_of_another_length_is_refused_before_it_comes(tmp_path):
+async def test_file_of_wrong_length_is_rejected_before_download(tmp_path):
     with FileServer({"tried.gguf": OTHER + b"more"}) as server, pytest.raises(ModelError, match="3,000,004 bytes"):
         await fetched(tmp_path, own_file(ROW, server.url))
     assert names(tmp_path) == set()
 
 
-async def test_a_source_without_the_file_or_not_to_be_reached_gives_way_at_once(tmp_path):
-    told = Told()
+async def test_missing_or_unreachable_source_is_skipped_immediately(tmp_path):
+    told = RecordedProgress()
     with FileServer({}) as empty, FileServer({"tried.gguf": CONTENT}) as server:
         gone = HttpFile("gone", "http://127.0.0.1:9/tried.gguf", SIZE_BYTES)
         await fetched(tmp_path, own_file(ROW, empty.url), gone, own_file(ROW, server.url), told=told)
     assert told.waits == []
 
 
-async def test_a_busy_server_is_asked_again(tmp_path):
-    told = Told()
+async def test_busy_server_is_retried(tmp_path):
+    told = RecordedProgress()
     with FileServer({"tried.gguf": CONTENT}, statuses=[503, 429]) as server:
         await fetched(tmp_path, own_file(ROW, server.url), told=told)
     assert told.waits == [1.0, 2.0]
 
 
-async def test_a_server_that_falls_silent_is_asked_again_from_there(tmp_path):
-    told = Told()
+async def test_stalled_server_is_resumed(tmp_path):
+    told = RecordedProgress()
     with FileServer({"tried.gguf": CONTENT}, piece_bytes=1_500_000) as server:
         source = HttpFile("silent", f"{server.url}/tried.gguf", SIZE_BYTES, silence_s=0.3)
         server.falls_silent_after = 1
@@ -153,7 +153,7 @@ async def test_a_server_that_falls_silent_is_asked_again_from_there(tmp_path):
     assert told.waits == [1.0]
 
 
-async def test_a_network_that_is_gone_pauses_and_keeps_what_came(tmp_path):
+async def test_network_failure_pauses_and_keeps_partial_file(tmp_path):
     with FileServer({"tried.gguf": CONTENT}, breaks=[HALF] + [0] * 9) as server:
         with pytest.raises(DownloadPaused, match=r"after 2 MB\. .*it ended after|the connection was lost") as caught:
             await fetched(tmp_path, own_file(ROW, server.url))
@@ -164,7 +164,7 @@ async def test_a_network_that_is_gone_pauses_and_keeps_what_came(tmp_path):
     assert server.ranges[-1] == f"bytes={HALF}-"
 
 
-async def test_who_stops_it_keeps_what_came_and_can_go_on(tmp_path):
+async def test_cancelling_keeps_partial_file_for_resume(tmp_path):
     with FileServer({"tried.gguf": CONTENT}, piece_bytes=100_000, pause_s=0.05) as server:
         task = asyncio.create_task(fetched(tmp_path, own_file(ROW, server.url)))
         await until(lambda: part_path(tmp_path).exists() and part_path(tmp_path).stat().st_size)
@@ -178,7 +178,7 @@ async def test_who_stops_it_keeps_what_came_and_can_go_on(tmp_path):
         assert (await fetched(tmp_path, own_file(ROW, server.url))).read_bytes() == CONTENT
 
 
-async def test_too_little_room_is_said_before_anything_is_asked_for(tmp_path, monkeypatch):
+async def test_insufficient_space_is_reported_before_any_request(tmp_path, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(file_download.shutil, "disk_usage", lambda path: usage(9, 9, 250_000_000))
     with FileServer({"tried.gguf": CONTENT}) as server, pytest.raises(StorageError) as caught:
@@ -214,7 +214,7 @@ def start(folder: Path, server: FileServer, limit_bytes: int = 0) -> subprocess.
     )
 
 
-async def test_a_full_disk_in_the_middle_keeps_what_fits(tmp_path):
+async def test_full_disk_keeps_what_fits(tmp_path):
     with FileServer({"tried.gguf": CONTENT}) as server:
         process = start(tmp_path, server, limit_bytes=HALF)
         _, said = await asyncio.to_thread(process.communicate)
@@ -225,7 +225,7 @@ async def test_a_full_disk_in_the_middle_keeps_what_fits(tmp_path):
         assert (await fetched(tmp_path, own_file(ROW, server.url))).read_bytes() == CONTENT
 
 
-async def test_kill_9_in_the_middle_leaves_a_beginning_and_no_lock(tmp_path):
+async def test_kill_9_leaves_partial_file_and_no_lock(tmp_path):
     with FileServer({"tried.gguf": CONTENT}, piece_bytes=100_000, pause_s=0.05) as server:
         process = start(tmp_path, server)
         await until(lambda: part_path(tmp_path).exists() and part_path(tmp_path).stat().st_size)
@@ -241,7 +241,7 @@ async def test_kill_9_in_the_middle_leaves_a_beginning_and_no_lock(tmp_path):
     assert server.ranges[-1] not in (None, "bytes=0-")
 
 
-async def test_of_two_that_begin_at_once_one_fetches(tmp_path):
+async def test_only_one_of_two_concurrent_downloads_fetches(tmp_path):
     with FileServer({"tried.gguf": CONTENT}, pause_s=0.02) as server:
         source = own_file(ROW, server.url)
         both = await asyncio.gather(fetched(tmp_path, source), fetched(tmp_path, source), return_exceptions=True)
@@ -253,7 +253,7 @@ async def test_of_two_that_begin_at_once_one_fetches(tmp_path):
 # ── sources ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_ollama_s_file_is_copied_and_stays_what_it_is(tmp_path):
+async def test_ollama_file_is_copied_and_unchanged(tmp_path):
     blob = tmp_path / "ollama" / "blobs" / f"sha256-{ROW.sha256}"
     blob.parent.mkdir(parents=True)
     blob.write_bytes(CONTENT)
@@ -263,7 +263,7 @@ async def test_ollama_s_file_is_copied_and_stays_what_it_is(tmp_path):
     assert path.stat().st_ino != blob.stat().st_ino
 
 
-async def test_ollama_s_file_is_believed_as_little_as_any_other(tmp_path):
+async def test_ollama_file_is_verified_like_any_other(tmp_path):
     blob = tmp_path / "blobs" / f"sha256-{ROW.sha256}"
     blob.parent.mkdir(parents=True)
     blob.write_bytes(OTHER)
@@ -271,7 +271,7 @@ async def test_ollama_s_file_is_believed_as_little_as_any_other(tmp_path):
         await fetched(tmp_path / "new", OllamaBlob(ROW, [tmp_path]))
 
 
-async def test_the_hub_s_mirror_and_token_are_those_of_the_environment(tmp_path):
+async def test_hub_mirror_and_token_come_from_environment(tmp_path):
     with FileServer({"org/tried/resolve/main/tried.gguf": CONTENT}) as server:
         environment = {"HF_ENDPOINT": f"{server.url}/", "HF_TOKEN": "hf_token"}
         source = hub_file(FROM_HUB, FROM_HUB.hub, environment)
@@ -281,7 +281,7 @@ async def test_the_hub_s_mirror_and_token_are_those_of_the_environment(tmp_path)
     assert hub_file(FROM_HUB, FROM_HUB.hub, {"HF_HUB_OFFLINE": "1"}) is None
 
 
-async def test_the_switch_that_forbids_other_machines_holds_for_files_redirects_and_packages(tmp_path):
+async def test_offline_switch_applies_to_files_redirects_and_packages(tmp_path):
     with FileServer({}) as server:
         server.redirects["tried.gguf"] = "http://192.0.2.1/tried.gguf"
         for source in (HttpFile("far", "http://192.0.2.1/tried.gguf", SIZE_BYTES), own_file(ROW, server.url)):
@@ -291,7 +291,7 @@ async def test_the_switch_that_forbids_other_machines_holds_for_files_redirects_
         await fetched(tmp_path, sources_of(IN_PARTS, tmp_path, None, {})[-1])
 
 
-async def test_a_redirect_is_followed_and_the_token_stays_at_home(tmp_path):
+async def test_redirect_is_followed_without_token(tmp_path):
     with FileServer({"elsewhere": CONTENT}) as store, FileServer({}) as hub:
         hub.redirects["org/tried/resolve/main/tried.gguf"] = f"{store.url}/elsewhere"
         source = hub_file(FROM_HUB, FROM_HUB.hub, {"HF_ENDPOINT": hub.url, "HF_TOKEN": "hf_token"})
@@ -300,14 +300,14 @@ async def test_a_redirect_is_followed_and_the_token_stays_at_home(tmp_path):
     assert "authorization" not in store.headers[0]
 
 
-def test_this_machine_is_asked_first_then_one_s_own_address_then_the_hub_and_packages_last(tmp_path):
+def test_sources_are_ordered_local_custom_hub_packages(tmp_path):
     found = sources_of(CATALOGUE[0], tmp_path, "https://user:secret@models.example/gguf/", {})
     expected = ["Ollama on this machine", "models.example", "Hugging Face", "the Python package index"]
     assert [source.name for source in found] == expected
     assert [source.name for source in sources_of(ROW, tmp_path, None, {})] == expected[:1]
 
 
-def test_the_rows_are_what_they_say():
+def test_catalogue_rows_are_consistent():
     assert [model.id for model in CATALOGUE] == ["local/qwen2.5-coder-1.5b", "local/qwen2.5-coder-0.5b"]
     for model in CATALOGUE:
         assert len(bytes.fromhex(model.sha256)) == 32
@@ -316,7 +316,7 @@ def test_the_rows_are_what_they_say():
     assert len({model.sha256 for model in CATALOGUE}) == len({model.file_name for model in CATALOGUE}) == len(CATALOGUE)
 
 
-def test_the_page_about_them_has_each_row():
+def test_documentation_lists_each_row():
     page = Path(__file__).parents[3].joinpath("docs", "local-models.md").read_text("utf-8")
     for model in CATALOGUE:
         sizes = f"| {' | '.join(map(megabytes, (model.size_bytes, model.memory_bytes, model.roomy_bytes)))} |"

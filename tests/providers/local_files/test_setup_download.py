@@ -1,4 +1,4 @@
-"""What set-up runs: it brings the model for everybody, and never keeps set-up from going on without a word."""
+"""The download during set-up: a model for all users, which never makes set-up fail silently."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def server(monkeypatch):
         yield server
 
 
-def test_it_brings_a_model_once_and_everybody_can_read_it(tmp_path, server, capsys):
+def test_model_is_installed_once_and_readable_by_all(tmp_path, server, capsys):
     folder = tmp_path / "share" / "models"
     arguments = ["local/tried", "--into", str(folder)]
     assert setup_download.main(arguments, ROWS) == 0
@@ -35,7 +35,7 @@ def test_it_brings_a_model_once_and_everybody_can_read_it(tmp_path, server, caps
     assert len(server.ranges) == 1
 
 
-def test_without_a_network_it_says_one_line_that_ends_well(tmp_path, server, capsys):
+def test_without_network_one_line_is_printed_and_it_succeeds(tmp_path, server, capsys):
     assert setup_download.main(["0.5b", "--into", str(tmp_path)], ROWS) == 1
     said = capsys.readouterr().out
     assert said.count("\n") == 1
@@ -43,22 +43,22 @@ def test_without_a_network_it_says_one_line_that_ends_well(tmp_path, server, cap
     assert "download it later from the sidebar" in said
 
 
-def test_nothing_is_brought_where_nothing_is_wanted(tmp_path, server):
+def test_nothing_is_downloaded_if_disabled(tmp_path, server):
     assert setup_download.main(["none", "--into", str(tmp_path)], ROWS) == 0
     assert server.ranges == []
 
 
-def test_a_model_that_there_is_not_names_those_that_there_are(tmp_path, capsys):
+def test_unknown_model_lists_existing_ones(tmp_path, capsys):
     assert setup_download.main(["7b", "--into", str(tmp_path)]) == 2
     assert 'no model "7b". There are: 1.5b, 0.5b, none.' in capsys.readouterr().out
 
 
-def test_make_brings_the_first_of_the_catalogue_and_its_stamp_is_the_model_s():
+def test_make_downloads_first_of_catalogue_with_matching_stamp():
     makefile = Path(__file__).parents[3].joinpath("Makefile").read_text("utf-8")
     assert f"\nONYX_SETUP_MODEL ?= {CATALOGUE[0].name.rpartition('-')[2]}\n" in makefile
 
 
-def test_it_needs_no_server_and_no_heavy_library(tmp_path):
+def test_no_server_or_heavy_library_is_needed(tmp_path):
     """It runs before the package is installed, beside the build of the front end."""
     module = "onyx_jupyter.providers.local_files.setup_download"
     code = f"import sys, {module}; print(*{{n.partition('.')[0] for n in sys.modules}})"

@@ -4,41 +4,31 @@ import { useEffect, useRef } from 'react';
 
 import { formatRelative } from '../../shared/relative_time';
 import type { GrantInfo } from '../../protocol/wire';
+import type { Grants } from './grants';
+import { useSignals } from '../../shared/hooks';
 import { IconButton } from '../../shared/icon_button';
-import { RefusalNote } from '../../shared/refusal_note';
+import { ProblemNote, RefusalNote } from '../../shared/problem_notes';
 import { useUi } from '../../shared/ui_context';
 import { VisibleText } from '../../shared/visible_text';
 import { Words } from '../../shared/words';
 
-interface GrantsPanelProps {
-  /** null while they are being read. */
-  grants: readonly GrantInfo[] | null;
-  revoked: GrantInfo | null;
-  /** Why they could not be read. */
-  problem: string | null;
-  /** Why one could not be revoked. */
-  refusal: string | null;
-  dismissRefusal: () => void;
-  online: boolean;
-  open: () => void;
-  left: () => void;
-  revoke: (grant: GrantInfo) => void;
-  close: () => void;
-}
-
-export function GrantsPanel(props: GrantsPanelProps): JSX.Element {
-  const { grants, revoked, problem, online, open, left, revoke, close } = props;
+export function GrantsPanel(props: { grants: Grants; close: () => void }): JSX.Element {
+  const { grants: model, close } = props;
+  const { grants, revoked, problem, client } = model;
   const { trans } = useUi();
   const panel = useRef<HTMLElement>(null);
+  useSignals(model.changed, client.stateChanged);
+  const online = client.state === 'open';
+  const open = () => void model.open();
   useEffect(() => {
     panel.current?.focus();
-    open();
-    return left;
-  }, [open, left]);
+    void model.open();
+    return () => model.close();
+  }, [model]);
   const onRevoke = (grant: GrantInfo) => {
     // The focused button disappears; keep the focus in the panel.
     panel.current?.focus();
-    revoke(grant);
+    void model.revoke(grant);
   };
   return (
     <section
@@ -58,15 +48,8 @@ export function GrantsPanel(props: GrantsPanelProps): JSX.Element {
           {trans.__('Onyx does these without asking, in every session, until you revoke them.')}
         </p>
       )}
-      {problem && (
-        <div className="onyx-Problem" role="alert" data-onyx="grants-problem">
-          <span>{problem}</span>
-          <button type="button" className="onyx-Link" onClick={open}>
-            {trans.__('Try again')}
-          </button>
-        </div>
-      )}
-      <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="grants-refusal" />
+      <ProblemNote problem={problem} again={open} hook="grants-problem" />
+      <RefusalNote reason={model.refusal} dismiss={() => model.dismissRefusal()} hook="grants-refusal" />
       {grants && grants.length === 0 && !problem && (
         <p className="onyx-Grants-lead" data-onyx="grants-empty">
           {trans.__('Nothing yet. What you allow with “Always” is listed here.')}

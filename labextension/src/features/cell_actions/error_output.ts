@@ -13,7 +13,7 @@ const RANK = 105;
 /** Errors with nothing to fix: the cell was interrupted, or an Onyx magic already says what to do. */
 const NOT_FIXABLE = new Set(['KeyboardInterrupt', 'MagicError']);
 
-export interface ErrorActions {
+interface ErrorActions {
   explain: (output: HTMLElement) => void;
   fix: (output: HTMLElement) => void;
 }
@@ -38,7 +38,7 @@ export function addErrorOutputs(
   );
 }
 
-export class ErrorOutput extends Widget implements IRenderMime.IRenderer {
+class ErrorOutput extends Widget implements IRenderMime.IRenderer {
   constructor(
     private readonly traceback: IRenderMime.IRenderer | null,
     actions: ErrorActions,

@@ -2,15 +2,13 @@
  * A turn asked for by a cell, as its output shows it. While the cell runs, it follows the session live, like
  * the sidebar. Afterwards, and in every saved notebook, it shows only what the output holds.
  */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import { findRun } from '../chat/conversation';
 import type { Run } from '../chat/conversation';
 import { readPlan } from '../chat/plan';
 import type { Plan } from '../chat/plan';
 import { Session } from '../chat/session';
 import type { ApprovalScope, SessionServices } from '../chat/session';
+import { ViewModel } from '../../shared/view_model';
 
 export const TURN_MIME_TYPE = 'application/vnd.onyx.turn+json';
 
@@ -44,11 +42,9 @@ const NOTHING: StoredTurn = {
   problem: ''
 };
 
-export class CellTurn implements IDisposable {
-  constructor(private readonly services: SessionServices) {}
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
+export class CellTurn extends ViewModel {
+  constructor(private readonly services: SessionServices) {
+    super();
   }
 
   get stored(): StoredTurn {
@@ -78,7 +74,7 @@ export class CellTurn implements IDisposable {
     } else {
       this._unsubscribe();
     }
-    this._changed.emit();
+    this.emit();
   }
 
   approve = (approvalId: string, scope: ApprovalScope, version: string): Promise<void> =>
@@ -90,16 +86,9 @@ export class CellTurn implements IDisposable {
   answer = (questionId: string, answer: string | null): Promise<void> =>
     this._session?.answer(questionId, answer) ?? Promise.resolve();
 
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      this._unsubscribe();
-      Signal.clearData(this);
-    }
+  override dispose(): void {
+    this._unsubscribe();
+    super.dispose();
   }
 
   private _follow(sessionKey: string): void {
@@ -108,24 +97,18 @@ export class CellTurn implements IDisposable {
     }
     this._unsubscribe();
     this._session = new Session(this.services, sessionKey);
-    this._session.changed.connect(this._onChange, this);
-    this.services.client.stateChanged.connect(this._onChange, this);
+    this._session.changed.connect(this.emit, this);
+    this.services.client.stateChanged.connect(this.emit, this);
   }
 
   private _unsubscribe(): void {
     this._session?.dispose();
     this._session = null;
-    this.services.client.stateChanged.disconnect(this._onChange, this);
-  }
-
-  private _onChange(): void {
-    this._changed.emit();
+    this.services.client.stateChanged.disconnect(this.emit, this);
   }
 
   private _session: Session | null = null;
   private _stored: StoredTurn = NOTHING;
-  private _isDisposed = false;
-  private readonly _changed = new Signal<this, void>(this);
 }
 
 /** A file may contain anything: whatever is not a turn becomes an empty one. */

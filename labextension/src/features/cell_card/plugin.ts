@@ -8,6 +8,7 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { CellTurn, TURN_MIME_TYPE } from './cell_turn';
+import { pageServices } from '../chat/session';
 import { CONSENT_MIME_TYPE, SkillConsent } from '../skills/skill_consent';
 import { INotebookFront, IOnyxChat, IOnyxConnection, IOnyxRendering } from '../../tokens';
 import { SkillConsentOutput } from '../skills/skill_consent_output';
@@ -32,15 +33,7 @@ export const cellCardPlugin: JupyterFrontEndPlugin<void> = {
     chat: IOnyxChat | null,
     translator: ITranslator | null
   ): void => {
-    const services = {
-      client,
-      events,
-      nowMs: () => Date.now(),
-      onFrame: (callback: () => void) => {
-        const frame = requestAnimationFrame(callback);
-        return () => cancelAnimationFrame(frame);
-      }
-    };
+    const services = pageServices({ client, events });
     const ui = {
       trans: (translator ?? nullTranslator).load('onyx_jupyter'),
       rendering,

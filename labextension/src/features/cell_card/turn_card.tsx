@@ -1,5 +1,4 @@
 /** A turn below the cell that asked: live while it runs, folded to its answer afterwards. */
-import { caretRightIcon } from '@jupyterlab/ui-components';
 import { useId, useState } from 'react';
 
 import type { StoredPart, StoredStep, StoredTurn } from './cell_turn';
@@ -10,6 +9,7 @@ import type { ApprovalActions } from '../approvals/approval_card';
 import { PlanView } from '../chat/plan_view';
 import type { QuestionActions } from '../approvals/question_card';
 import { RunView } from '../chat/run_view';
+import { FoldLine } from '../../shared/fold_line';
 import { useUi } from '../../shared/ui_context';
 import { VisibleText } from '../../shared/visible_text';
 
@@ -94,18 +94,11 @@ function Steps({
   const count = parts.filter(part => part.kind === 'step').length;
   return (
     <div className="onyx-Tool" data-onyx="turn-steps">
-      <button
-        type="button"
-        className="onyx-Tool-line"
-        aria-expanded={isOpen}
-        aria-controls={bodyId}
-        onClick={() => setIsOpen(!isOpen)}
-      >
-        <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
+      <FoldLine {...{ isOpen, setIsOpen, bodyId }}>
         <span className="onyx-Tool-words">
           {count > 0 ? trans._n('%1 step', '%1 steps', count) : trans.__('Before that')}
         </span>
-      </button>
+      </FoldLine>
       <div id={bodyId} hidden={!isOpen} className="onyx-Tool-body">
         {isOpen &&
           parts.map((part, index) =>

@@ -9,7 +9,7 @@ import type { Ui } from '../../shared/ui_context';
 import { TURN_MIME_TYPE } from './cell_turn';
 import type { CellTurn } from './cell_turn';
 
-export interface TurnOutputOptions {
+interface TurnOutputOptions {
   turn: CellTurn;
   ui: Ui;
   /** Shows a session in the sidebar. */

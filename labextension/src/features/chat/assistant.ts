@@ -1,22 +1,17 @@
 /** The available agents and models and the server's health, for the picker and the first page. */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
 import type { Agent, Component, Health, ModelInfo } from '../../protocol/wire';
 import { MODES } from '../composer/mode';
 import type { Mode } from '../composer/mode';
+import { ViewModel } from '../../shared/view_model';
 
-export class Assistant implements IDisposable {
+export class Assistant extends ViewModel {
   constructor(private readonly client: SocketClient) {
+    super();
     client.stateChanged.connect(this._onState, this);
     if (client.state === 'open') {
       void this.refresh();
     }
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   get agent(): Agent | null {
@@ -41,10 +36,6 @@ export class Assistant implements IDisposable {
     return this._health?.components[name] ?? null;
   }
 
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
   /** Asks again. `reload` makes the server read its configuration again. */
   async refresh(reload = false): Promise<void> {
     try {
@@ -57,16 +48,7 @@ export class Assistant implements IDisposable {
     } catch {
       // The connection's own state says what is wrong; the last answer stays on screen.
     }
-    if (!this._isDisposed) {
-      this._changed.emit();
-    }
-  }
-
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      Signal.clearData(this);
-    }
+    this.emit();
   }
 
   private _onState(_: SocketClient, state: ConnectionState): void {
@@ -78,6 +60,4 @@ export class Assistant implements IDisposable {
   private _agents: Agent[] = [];
   private _models: ModelInfo[] = [];
   private _health: Health | null = null;
-  private _isDisposed = false;
-  private readonly _changed = new Signal<this, void>(this);
 }

@@ -17,14 +17,14 @@ import { allowedMode, MODES } from '../composer/mode';
 import type { Mode } from '../composer/mode';
 import { Session } from './session';
 import type { SessionServices } from './session';
-import type { Acting, ToolMode } from '../composer/tool_mode';
+import type { Acting, ToolMode } from '../composer/model_choice';
 import type { TabMemory } from './tab_memory';
 
 const PERSON = { username: 'you', display_name: 'You' };
 const ONYX = { username: 'onyx', display_name: 'Onyx', bot: true };
 
 /** The notebook that is sent along with a message, with its active cell. */
-export interface NotebookInFront {
+interface NotebookInFront {
   readonly path: string | null;
   readonly activeCellId: string | null;
   readonly isIncluded: boolean;

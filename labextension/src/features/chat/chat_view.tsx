@@ -2,7 +2,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { useCallback, useMemo } from 'react';
 
-import { Banner } from './banner';
 import { Composer } from '../composer/composer';
 import { ConnectPanel } from './connect_panel';
 import { EmptyState } from './empty_state';
@@ -21,25 +20,24 @@ import type { ChatModel } from './chat_model';
 import { cellRequest, cellRequestMode } from '../cell_actions/cell_requests';
 import { asContextItem } from '../composer/context_items';
 import { totalUsage, waitingCalls } from './conversation';
-import type { Run, UserMessage, WhenBusy } from './conversation';
+import type { Run, WhenBusy } from './conversation';
 import type { Grants } from '../approvals/grants';
 import type { LocalModels } from '../local_models/local_models';
 import type { MentionSources } from '../composer/mentions';
 import type { NotebookFront } from '../notebooks/notebook_front';
-import type { ApprovalScope, Session } from './session';
+import type { Session } from './session';
 import { MemoryActions } from '../memory/memory_actions';
 import { noModelReason } from './no_model';
-import { openTurn } from '../sessions/open_turn';
 import type { ProjectInstructions } from '../project/project_instructions';
 import type { SessionList } from '../sessions/session_list';
 import type { SidebarPanels } from './sidebar_panels';
 import type { TurnChanges } from '../review/turn_changes';
-import { OF_FEATURE } from './view_state';
+import { OF_FEATURE, openTurn } from './view_state';
 import type { ViewState } from './view_state';
 import type { SocketClient } from '../../protocol/socket_client';
 import type { ContextItem, SentItem } from '../../protocol/wire';
-import { ConnectionBanner } from './connection_banner';
-import type { ReachabilityCheck } from './connection_banner';
+import { ConfigBanner, ConnectionBanner } from './banners';
+import type { ReachabilityCheck } from './banners';
 import { AllLocalModels, OfferedModel, WaysWithoutModel } from '../local_models/local_model_parts';
 import { InstructionsPanel, UnansweredInstructions } from '../project/project_parts';
 
@@ -80,7 +78,7 @@ export function ChatView(props: ChatViewProps): JSX.Element {
   );
   return (
     <UiProvider value={ui}>
-      <SessionHeader {...props} session={chat.session} trans={ui.trans} />
+      <Header {...props} session={chat.session} />
       <ConnectionBanner client={client} check={props.reachability} />
       <ConfigBanner {...props} />
       <Body {...props} session={chat.session} />
@@ -98,40 +96,6 @@ function RunningPlan({ session }: { session: Session }): JSX.Element | null {
   return <PinnedPlan items={session.items} />;
 }
 
-function SessionHeader(props: PartProps & { trans: TranslationBundle }): JSX.Element {
-  const { chat, session, view, trans, openMenu } = props;
-  useSignals(session.changed);
-  return (
-    <Header
-      title={session.info?.title || (session.key ? trans.__('Session') : trans.__('New session'))}
-      isListOpen={view.panel === 'sessions'}
-      toggleList={() => view.toggle('sessions')}
-      newSession={() => {
-        chat.openSession(null);
-        view.focusInput();
-      }}
-      openMenu={openMenu}
-    />
-  );
-}
-
-function ConfigBanner({ assistant, view, ui }: ChatViewProps): JSX.Element | null {
-  useSignals(assistant.changed);
-  const config = assistant.component('config');
-  if (!config || config.ok || view.panel === 'connect') {
-    return null;
-  }
-  return (
-    <Banner
-      hook="config-banner"
-      action={{ label: ui.trans.__('Check again'), run: () => void assistant.refresh(true) }}
-    >
-      {config.message}
-      {config.hint ? ` ${config.hint}` : ''}
-    </Banner>
-  );
-}
-
 function Body(props: PartProps): JSX.Element {
   const { view } = props;
   switch (view.panel) {
@@ -140,7 +104,7 @@ function Body(props: PartProps): JSX.Element {
     case 'connect':
       return <Connect {...props} />;
     case 'grants':
-      return <Allowed {...props} />;
+      return <GrantsPanel grants={props.grants} close={() => view.focusInput()} />;
     case 'project':
       return <InstructionsPanel {...props} />;
     case 'local':
@@ -169,15 +133,8 @@ function Messages(props: PartProps): JSX.Element {
     }),
     [review, turns]
   );
-  const approve = useCallback(
-    (id: string, scope: ApprovalScope, version: string) => session.approve(id, scope, version),
-    [session]
-  );
-  const deny = useCallback((id: string, reason: string) => session.deny(id, reason), [session]);
-  const answer = useCallback((id: string, words: string | null) => session.answer(id, words), [session]);
   const retry = useCallback((run: Run) => chat.retry(run), [chat]);
-  const resend = useCallback((message: UserMessage) => session.resend(message), [session]);
-  const withdraw = useCallback((message: UserMessage) => session.withdraw(message), [session]);
+  const { approve, deny, answer, resend, withdraw } = session;
   if (session.phase === 'failed') {
     return (
       <SessionProblem
@@ -218,11 +175,7 @@ function Messages(props: PartProps): JSX.Element {
       online={client.state === 'open'}
       retry={retry}
       actions={actions}
-      approve={approve}
-      deny={deny}
-      answer={answer}
-      resend={resend}
-      withdraw={withdraw}
+      {...{ approve, deny, answer, resend, withdraw }}
       turns={turns.turns}
       turnActions={turnActions}
       approvalFocusRequest={view.approvalFocusRequest}
@@ -252,16 +205,9 @@ function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
   const search = useCallback((query: string) => void sessions.load(query), [sessions]);
   return (
     <SessionListView
-      sessions={sessions.sessions}
-      total={sessions.total}
-      isLoading={sessions.isLoading}
-      note={sessions.note}
-      isWhole={sessions.isWhole}
-      problem={sessions.problem}
+      list={sessions}
       current={session.key}
       search={search}
-      searched={sessions.query}
-      failed={sessions.failed}
       open={({ sessionKey, match }) => {
         if (match) {
           openTurn(chat, view, sessionKey, match.entryId);
@@ -283,26 +229,6 @@ function Connect({ assistant, view }: PartProps): JSX.Element {
       model={assistant.agent?.model ?? null}
       check={() => assistant.refresh(true)}
       close={() => view.show('conversation')}
-    />
-  );
-}
-
-function Allowed({ grants, client, view }: PartProps): JSX.Element {
-  useSignals(grants.changed);
-  const open = useCallback(() => void grants.open(), [grants]);
-  const left = useCallback(() => grants.close(), [grants]);
-  return (
-    <GrantsPanel
-      grants={grants.grants}
-      revoked={grants.revoked}
-      problem={grants.problem}
-      refusal={grants.refusal}
-      dismissRefusal={() => grants.dismissRefusal()}
-      online={client.state === 'open'}
-      open={open}
-      left={left}
-      revoke={grant => void grants.revoke(grant)}
-      close={() => view.focusInput()}
     />
   );
 }

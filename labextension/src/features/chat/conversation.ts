@@ -92,7 +92,7 @@ export interface Run {
 }
 
 /** `waiting`: sent once there is a connection. `sending`: in progress. `failed`: the server refused it. */
-export type Delivery = 'sent' | 'waiting' | 'sending' | 'failed';
+type Delivery = 'sent' | 'waiting' | 'sending' | 'failed';
 
 /** What to do if a run is already active: join it, wait for its end, or stop it. */
 export type WhenBusy = 'steer' | 'followup' | 'interrupt';
@@ -165,7 +165,7 @@ export function changeCall(run: Run, callId: string, change: (call: ToolCall) =>
 }
 
 /** The run with a part appended. */
-export function addPart(run: Run, part: Part): Run {
+function addPart(run: Run, part: Part): Run {
   return { ...run, notice: undefined, parts: [...run.parts, part] };
 }
 

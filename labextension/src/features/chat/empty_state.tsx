@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReactNode } from 'react';
 
-import { modelName } from '../composer/model_name';
+import { modelName } from '../composer/model_choice';
 import { fileName } from '../../shared/short_text';
 import { useUi } from '../../shared/ui_context';
 

@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { Assistant } from './assistant';
 import type { LocalModels } from '../local_models/local_models';
-import { modelName } from '../composer/model_name';
+import { modelName } from '../composer/model_choice';
 
 /**
  * Why the `chosen` model (null for the agent's own) cannot answer, in one line with what to do; null if it

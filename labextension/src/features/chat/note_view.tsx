@@ -2,13 +2,14 @@
  * Information about a run that is not part of its answer: a file that did not fit, another model that
  * answered.
  */
-import { caretRightIcon, infoIcon } from '@jupyterlab/ui-components';
+import { infoIcon } from '@jupyterlab/ui-components';
 import { useId, useState } from 'react';
 
 import type { Note } from './conversation';
 import { readCompaction, readMemory } from './note_data';
 import { MemoryNote } from '../memory/memory_note';
 import { ProposalList } from '../memory/proposal_list';
+import { FoldLine } from '../../shared/fold_line';
 import { useUi } from '../../shared/ui_context';
 
 export function NoteView({ note }: { note: Note }): JSX.Element {
@@ -35,16 +36,9 @@ function CompactionNote({ note }: { note: Note }): JSX.Element {
   const { id, proposals, accepted } = readCompaction(note.data);
   return (
     <div className="onyx-Tool onyx-Compaction" role="note" data-onyx="note" data-kind={note.kind}>
-      <button
-        type="button"
-        className="onyx-Tool-line"
-        aria-expanded={isOpen}
-        aria-controls={bodyId}
-        onClick={() => setIsOpen(!isOpen)}
-      >
-        <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
+      <FoldLine {...{ isOpen, setIsOpen, bodyId }}>
         <span>{trans.__('Older messages were summarized')}</span>
-      </button>
+      </FoldLine>
       <div id={bodyId} hidden={!isOpen} className="onyx-Tool-body">
         <div>{note.message}</div>
         {proposals.length > 0 && <ProposalList noteId={id} proposals={proposals} accepted={accepted} />}

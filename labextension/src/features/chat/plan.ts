@@ -2,9 +2,9 @@
 import { callsOf } from './conversation';
 import type { Part, Run, ToolCall } from './conversation';
 
-export const PLAN_TOOL = 'plan_update';
+const PLAN_TOOL = 'plan_update';
 
-export type StepStatus = 'pending' | 'doing' | 'done' | 'dropped';
+type StepStatus = 'pending' | 'doing' | 'done' | 'dropped';
 
 export interface PlanStep {
   text: string;
@@ -29,7 +29,7 @@ export function planOf(run: Run): Plan | null {
 }
 
 /** Whether this call only shows a plan: it has no card of its own. */
-export function isPlan(call: ToolCall): boolean {
+function isPlan(call: ToolCall): boolean {
   return call.tool === PLAN_TOOL && call.status === 'ok';
 }
 

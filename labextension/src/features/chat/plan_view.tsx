@@ -2,7 +2,7 @@
  * What the agent is about to do: one line that opens to its steps. Pinned while it works, part of its answer
  * afterwards.
  */
-import { caretRightIcon, checkIcon } from '@jupyterlab/ui-components';
+import { checkIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { memo, useId, useState } from 'react';
 
@@ -10,6 +10,7 @@ import { isActive, isRun } from './conversation';
 import type { Conversation } from './conversation';
 import { planOf } from './plan';
 import type { Plan, PlanStep } from './plan';
+import { FoldLine } from '../../shared/fold_line';
 import { useUi } from '../../shared/ui_context';
 
 interface PlanViewProps {
@@ -27,18 +28,10 @@ export const PlanView = memo(function PlanView({ plan, isPinned = false }: PlanV
       data-onyx={isPinned ? 'pinned-plan' : 'plan'}
       aria-label={trans.__('Plan')}
     >
-      <button
-        type="button"
-        className="onyx-Tool-line"
-        data-onyx="plan-line"
-        aria-expanded={isOpen}
-        aria-controls={listId}
-        onClick={() => setIsOpen(!isOpen)}
-      >
-        <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
+      <FoldLine {...{ isOpen, setIsOpen, bodyId: listId }} hook="plan-line">
         <span className="onyx-Plan-count">{trans.__('%1 of %2', plan.done, plan.total)}</span>
         <span className="onyx-Plan-current">{plan.current || trans.__('Plan done')}</span>
-      </button>
+      </FoldLine>
       <ol id={listId} hidden={!isOpen} className="onyx-Plan-steps">
         {plan.steps.map((step, index) => (
           <Step key={index} step={step} />

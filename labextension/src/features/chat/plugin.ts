@@ -19,16 +19,15 @@ import { PageMentions } from '../composer/mention_sources';
 import { ActionError } from '../notebooks/notebook_bridge';
 import { findNotebook } from '../notebooks/notebook_open';
 import { browserPath } from '../workspace/onyx_drive';
-import { openTurn } from '../sessions/open_turn';
-
 import { ProjectInstructions } from '../project/project_instructions';
 import { SessionList } from '../sessions/session_list';
+import { pageServices } from './session';
 import { SidebarPanels } from './sidebar_panels';
 import type { SidebarPanel } from './sidebar_panels';
 import { ToolResults } from './tool_results';
 import { TurnChanges } from '../review/turn_changes';
 import { TabMemory } from './tab_memory';
-import { ViewState } from './view_state';
+import { openTurn, ViewState } from './view_state';
 import type { ContextItem } from '../../protocol/wire';
 import { INotebookFront, IOnyxChat, IOnyxConnection, IOnyxRendering } from '../../tokens';
 import { ChatSidebar } from './chat_sidebar';
@@ -227,24 +226,12 @@ function openOnFirstVisit(layout: ILabShell.ILayout, id: string, shell: ILabShel
   }
 }
 
-function createModel(
-  app: JupyterFrontEnd,
-  { client, events, assistant }: IOnyxConnection,
-  front: INotebookFront
-): ChatModel {
-  const services = {
-    client,
-    events,
-    nowMs: () => Date.now(),
-    onFrame: (callback: () => void) => {
-      const frame = requestAnimationFrame(callback);
-      return () => cancelAnimationFrame(frame);
-    }
-  };
+function createModel(app: JupyterFrontEnd, connection: IOnyxConnection, front: INotebookFront): ChatModel {
   const prefix = `onyx:${app.serviceManager.serverSettings.baseUrl}:`;
   const memory = new TabMemory(prefix, store('sessionStorage'), store('localStorage'));
+  const { assistant } = connection;
   return new ChatModel(
-    services,
+    pageServices(connection),
     memory,
     front,
     () => assistant.modes,
@@ -323,7 +310,7 @@ function addPanelCommand(
   view: ViewState,
   activate: () => void
 ): string {
-  const id = `onyx:panel-${panel.id}`;
+  const id = panel.command ?? `onyx:panel-${panel.id}`;
   app.commands.addCommand(id, {
     label: commandLabel(panel.label, trans),
     execute: () => {

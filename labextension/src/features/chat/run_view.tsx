@@ -20,6 +20,7 @@ import { ThoughtView } from './thought_view';
 import { ToolCard } from './tool_card';
 import { TurnFooter } from '../review/turn_footer';
 import type { TurnActions } from '../review/turn_footer';
+import { UsageLine } from '../usage/usage_line';
 import { useUi } from '../../shared/ui_context';
 import { MessageBody } from './user_message';
 
@@ -86,6 +87,7 @@ export const RunView = memo(function RunView(props: RunViewProps): JSX.Element {
       )}
       {!!run.draft && <CellDraft source={run.draft} isPending={asksForCells} hadFocus={draftHadFocus} />}
       <RunState run={run} canRetry={canRetry} retry={retry} actions={actions} />
+      {run.usage && run.status !== 'running' && <UsageLine usage={run.usage} model={run.model} />}
       {changes && turnActions && run.status !== 'running' && (
         <TurnFooter state={changes} online={online} {...turnActions} />
       )}

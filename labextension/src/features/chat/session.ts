@@ -2,14 +2,12 @@
  * One session as this tab sees it: its conversation, kept current by events, and the user's actions. The
  * server's transcript is the source of truth, and is read again when in doubt.
  */
-import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import { RequestError } from '../../protocol/frames';
-import type { EventFrame } from '../../protocol/frames';
 import type { SessionEvent, SessionEvents } from '../../protocol/session_events';
 import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
-import type { ContextItem, Entry, SessionInfo } from '../../protocol/wire';
+import type { ContextItem, SessionInfo } from '../../protocol/wire';
 import {
   isRequestOf,
   findRun,
@@ -25,9 +23,11 @@ import { STANDARD_MODE } from '../composer/mode';
 import type { Mode } from '../composer/mode';
 import { Outbox } from './outbox';
 import type { Arrived } from './outbox';
-import { appendText, applyEvent, noteScope } from './run_events';
-import type { Acting } from '../composer/tool_mode';
-import { endInterruptedRuns, fromEntries } from './transcript';
+import { LiveConversation } from './live_conversation';
+import { noteScope } from './run_events';
+import type { Acting } from '../composer/model_choice';
+import { fromEntries } from './transcript';
+import { ViewModel } from '../../shared/view_model';
 
 export interface SessionServices {
   client: SocketClient;
@@ -37,23 +37,42 @@ export interface SessionServices {
   nowMs: () => number;
 }
 
+/** Those of a page. */
+export function pageServices({
+  client,
+  events
+}: Pick<SessionServices, 'client' | 'events'>): SessionServices {
+  return {
+    ...{ client, events, nowMs: () => Date.now() },
+    onFrame: callback => {
+      const frame = requestAnimationFrame(callback);
+      return () => cancelAnimationFrame(frame);
+    }
+  };
+}
+
 /** So frequent that they are shown once per frame. */
 const STREAMED = new Set(['chat.delta', 'chat.thought', 'tool.draft']);
 
 export type ApprovalScope = 'once' | 'session' | 'always';
 
 /** `new`: nothing on the server yet. `failed`: it could not be read, `problem` says why. */
-export type Phase = 'new' | 'loading' | 'ready' | 'failed';
+type Phase = 'new' | 'loading' | 'ready' | 'failed';
 
-export class Session implements IDisposable {
+export class Session extends ViewModel {
   constructor(
     private readonly services: SessionServices,
     key: string | null = null
   ) {
+    super();
     this._key = key;
+    this._live = new LiveConversation(services.nowMs, {
+      started: runId => void this._adopt(runId),
+      outOfStep: () => void this.reload()
+    });
     this._outbox = new Outbox(services.client, {
-      items: () => this._items,
-      isOver: () => this._isDisposed,
+      items: () => this._live.items,
+      isOver: () => this.isDisposed,
       sessionKey: model => this._create(model),
       update: (key, change) => this._update(key, change),
       arrived: (key, arrived) => this._onArrived(key, arrived)
@@ -65,11 +84,6 @@ export class Session implements IDisposable {
       this._phase = 'loading';
       void this.reload();
     }
-  }
-
-  /** Something visible has changed; emitted at most once per frame while text streams in. */
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   /** The server gave this session its key. */
@@ -95,20 +109,16 @@ export class Session implements IDisposable {
   }
 
   get info(): SessionInfo | null {
-    return this._info;
+    return this._live.info;
   }
 
   /** Immutable: a new object whenever something changes. */
   get items(): Conversation {
-    return this._items;
+    return this._live.items;
   }
 
   get isRunning(): boolean {
-    return this._items.some(isActive);
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
+    return this._live.items.some(isActive);
   }
 
   /** Reads everything from the server; the current contents stay until the answer arrives. */
@@ -119,9 +129,8 @@ export class Session implements IDisposable {
     }
     const { client, events } = this.services;
     this._isStale = true;
-    this._newestSeq = 0;
-    const early: EventFrame[] = (this._bufferedFrames = []);
-    const isCurrent = () => !this._isDisposed && this._bufferedFrames === early;
+    const isNewest = this._live.startReading();
+    const isCurrent = () => !this.isDisposed && isNewest();
     try {
       await events.follow(sessionKey);
       const { session, messages } = await client.request('sessions.get', { sessionKey });
@@ -131,12 +140,12 @@ export class Session implements IDisposable {
         return;
       }
       const waiting = new Set([...approvals, ...questions].map(open => open.runId));
-      this._restore(session, messages, early, waiting);
+      this._live.restore(session, messages, waiting);
       for (const approval of approvals) {
-        this._apply({ event: 'exec.approval_request', data: approval });
+        this._live.apply({ event: 'exec.approval_request', data: approval });
       }
       for (const question of questions) {
-        this._apply({ event: 'chat.question', data: question });
+        this._live.apply({ event: 'chat.question', data: question });
       }
       this._phase = 'ready';
       this._isStale = false;
@@ -145,14 +154,14 @@ export class Session implements IDisposable {
       if (!isCurrent()) {
         return;
       }
-      this._bufferedFrames = null;
+      this._live.stopReading();
       this._phase = error instanceof RequestError ? 'failed' : this._phase;
       this._problem =
         error instanceof RequestError
           ? { code: error.reason ?? String(error.code), message: error.message }
           : null;
     }
-    this._emit();
+    this.emit();
   }
 
   /** Sends a message. Without a connection it waits, in order, until there is one. */
@@ -175,94 +184,69 @@ export class Session implements IDisposable {
       toolMode
     };
     this._outbox.add(message, model);
-    this._items = [...this._items, message];
-    this._emit();
+    this._live.items = [...this._live.items, message];
+    this.emit();
     this._outbox.deliver();
   }
 
   /** Sends the message of a failed run again. */
   retry(run: Run, model?: string, toolMode?: Acting): void {
-    const asked = this._items.find(item => isRequestOf(item, run.runId));
+    const asked = this._live.items.find(item => isRequestOf(item, run.runId));
     if (asked?.kind === 'user') {
       this.send(asked.text, asked.context, model, undefined, asked.mode, toolMode);
     }
   }
 
   /** Sends a message again that the server refused. */
-  resend(message: UserMessage): void {
+  resend = (message: UserMessage): void => {
     this._update(message.key, { delivery: 'waiting', problem: undefined });
     this._outbox.deliver();
-  }
+  };
 
   /** Takes back a message that has not been sent yet. */
-  withdraw(message: UserMessage): void {
+  withdraw = (message: UserMessage): void => {
     if (message.delivery === 'waiting' || message.delivery === 'failed') {
       this._remove(message.key);
     }
-  }
+  };
 
   /** Stops every run of this session; the server reports when each has ended. */
   async abort(): Promise<void> {
-    const active = this._items.filter(isRun).filter(isActive);
+    const active = this._live.items.filter(isRun).filter(isActive);
     await Promise.all(active.map(run => this.services.client.request('chat.abort', { runId: run.runId })));
   }
 
   /** Answers a question from the agent; null declines. */
-  async answer(questionId: string, answer: string | null): Promise<void> {
+  answer = async (questionId: string, answer: string | null): Promise<void> => {
     await this.services.client.request('questions.answer', { questionId, answer });
-  }
+  };
 
-  async approve(approvalId: string, scope: ApprovalScope, version: string): Promise<void> {
+  approve = async (approvalId: string, scope: ApprovalScope, version: string): Promise<void> => {
     await this.services.client.request('exec.approve', { approvalId, scope, version });
-    this._items = noteScope(this._items, approvalId, scope);
-  }
+    this._live.items = noteScope(this._live.items, approvalId, scope);
+  };
 
-  async deny(approvalId: string, reason: string): Promise<void> {
+  deny = async (approvalId: string, reason: string): Promise<void> => {
     await this.services.client.request('exec.deny', { approvalId, reason: reason || null });
-  }
+  };
 
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  override dispose(): void {
     this._cancelFrame?.();
-    Signal.clearData(this);
-  }
-
-  private _restore(info: SessionInfo, entries: Entry[], early: EventFrame[], waiting: Set<string>): void {
-    const replayed = new Set(
-      early.flatMap(frame => (frame.event === 'chat.started' ? [frame.data.runId] : []))
-    );
-    const undelivered = this._items.filter(item => item.kind === 'user' && item.delivery !== 'sent');
-    const running = info.activity === 'running' || info.activity === 'waiting';
-    const stored = endInterruptedRuns(fromEntries(entries, replayed), runId => running || waiting.has(runId));
-    this._info = info;
-    this._bufferedFrames = null;
-    this._text.clear();
-    this._items = [...stored, ...undelivered];
-    early.forEach(frame => this._apply(frame));
-    this._flushText();
+    super.dispose();
   }
 
   private _onEvent(_: SessionEvents, { sessionKey, frame }: SessionEvent): void {
-    if (sessionKey !== this._key || !this._isNew(frame)) {
-      return;
-    }
-    if (this._bufferedFrames) {
-      this._bufferedFrames.push(frame);
+    if (sessionKey !== this._key || !this._live.receive(frame)) {
       return;
     }
     if (STREAMED.has(frame.event)) {
-      this._apply(frame);
       this._cancelFrame ??= this.services.onFrame(() => {
         this._cancelFrame = null;
-        this._flushText();
-        this._emit();
+        this._live.flushText();
+        this.emit();
       });
     } else {
-      this._apply(frame);
-      this._emit();
+      this.emit();
     }
     if (frame.event === 'chat.aborted') {
       // Only the transcript says which call was stopped and what it has cost so far.
@@ -270,48 +254,9 @@ export class Session implements IDisposable {
     }
   }
 
-  /** When another view reads the same session again, the active run is replayed to all listeners. */
-  private _isNew(frame: EventFrame): boolean {
-    const { seq } = frame.data as { seq?: number | null };
-    if (typeof seq !== 'number') {
-      return true;
-    }
-    const isNew = seq > this._newestSeq;
-    this._newestSeq = Math.max(seq, this._newestSeq);
-    return isNew;
-  }
-
-  private _apply(frame: EventFrame): void {
-    if (frame.event === 'chat.delta') {
-      const { runId, text } = frame.data;
-      if (!findRun(this._items, runId) && !this._text.has(runId)) {
-        void this.reload();
-        return;
-      }
-      this._text.set(runId, (this._text.get(runId) ?? '') + text);
-      return;
-    }
-    if (frame.event === 'session.updated') {
-      this._info = frame.data;
-      return;
-    }
-    this._flushText();
-    this._items = applyEvent(this._items, frame, this.services.nowMs());
-    if (frame.event === 'chat.started') {
-      void this._adopt(frame.data.runId);
-    }
-  }
-
-  private _flushText(): void {
-    for (const [runId, text] of this._text) {
-      this._items = appendText(this._items, runId, text);
-    }
-    this._text.clear();
-  }
-
   /** A run that another tab started: finds the message behind it. */
   private async _adopt(runId: string): Promise<void> {
-    const knows = () => this._items.some(item => isRequestOf(item, runId));
+    const knows = () => this._live.items.some(item => isRequestOf(item, runId));
     await this._outbox.delivered;
     if (knows() || this._key === null) {
       return;
@@ -322,10 +267,10 @@ export class Session implements IDisposable {
         limit: 50
       });
       const asked = fromEntries(messages).find(item => isRequestOf(item, runId));
-      const run = findRun(this._items, runId);
-      if (asked && run && !knows() && !this._isDisposed) {
-        this._items = this._items.flatMap(item => (item === run ? [asked, run] : [item]));
-        this._emit();
+      const run = findRun(this._live.items, runId);
+      if (asked && run && !knows() && !this.isDisposed) {
+        this._live.items = this._live.items.flatMap(item => (item === run ? [asked, run] : [item]));
+        this.emit();
       }
     } catch {
       // The run itself is shown; its message appears with the next reading.
@@ -350,7 +295,7 @@ export class Session implements IDisposable {
 
   /** The server has received a message of this tab. */
   private _onArrived(key: string, { runId, steers, id, context }: Arrived): void {
-    const isShown = messagesOf(this._items).some(
+    const isShown = messagesOf(this._live.items).some(
       message =>
         message.key !== key &&
         (id === undefined ? false : message.id === id || (!steers && isRequestOf(message, runId)))
@@ -361,9 +306,9 @@ export class Session implements IDisposable {
     }
     const found = { ...(id === undefined ? {} : { id }), ...(context === undefined ? {} : { context }) };
     this._update(key, { delivery: 'sent', runId, steers, ...found });
-    if (!steers && !this.isRunning && !findRun(this._items, runId)) {
-      this._items = placeRun(this._items, newRun(runId));
-      this._emit();
+    if (!steers && !this.isRunning && !findRun(this._live.items, runId)) {
+      this._live.items = placeRun(this._live.items, newRun(runId));
+      this.emit();
     }
   }
 
@@ -380,36 +325,23 @@ export class Session implements IDisposable {
   }
 
   private _remove(key: string): void {
-    this._items = this._items.filter(item => item.key !== key);
-    this._emit();
+    this._live.items = this._live.items.filter(item => item.key !== key);
+    this.emit();
   }
 
   private _update(key: string, change: Partial<UserMessage>): void {
-    this._items = replaceItem(this._items, key, item => ({ ...item, ...change }) as Item);
-    this._emit();
+    this._live.items = replaceItem(this._live.items, key, item => ({ ...item, ...change }) as Item);
+    this.emit();
   }
 
-  private _emit(): void {
-    if (!this._isDisposed) {
-      this._changed.emit();
-    }
-  }
-
+  private readonly _live: LiveConversation;
   private readonly _outbox: Outbox;
   private _key: string | null;
   private _phase: Phase = 'new';
   /** A reading was started and has not succeeded since. */
   private _isStale = false;
   private _problem: Problem | null = null;
-  private _info: SessionInfo | null = null;
-  private _items: Conversation = [];
   private _lastLocal = 0;
-  private _isDisposed = false;
-  /** Events that arrive while the session is being read; null afterwards. */
-  private _bufferedFrames: EventFrame[] | null = null;
-  private _newestSeq = 0;
   private _cancelFrame: (() => void) | null = null;
-  private readonly _text = new Map<string, string>();
-  private readonly _changed = new Signal<this, void>(this);
   private readonly _created = new Signal<this, string>(this);
 }

@@ -2,23 +2,23 @@
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 import type { ReactElement } from 'react';
+import { ViewModel } from '../../shared/view_model';
 
-/** `label` appears in the sidebar's menu and in the palette; `close` brings the conversation back. */
+/**
+ * `label` appears in the sidebar's menu and in the palette; `close` brings the conversation back. The command
+ * that opens it is `command`, by default `onyx:panel-<id>`.
+ */
 export interface SidebarPanel {
   readonly id: string;
   readonly label: string;
+  readonly command?: string;
   readonly render: (close: () => void) => ReactElement;
 }
 
-export class SidebarPanels {
+export class SidebarPanels extends ViewModel {
   /** A panel was added. */
   get added(): ISignal<this, SidebarPanel> {
     return this._added;
-  }
-
-  /** A panel was added or removed. */
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   /** Throws if the id is taken; disposing of the result removes the panel. */
@@ -28,10 +28,10 @@ export class SidebarPanels {
     }
     this._panels.set(panel.id, panel);
     this._added.emit(panel);
-    this._changed.emit();
+    this.emit();
     return new DisposableDelegate(() => {
       this._panels.delete(panel.id);
-      this._changed.emit();
+      this.emit();
     });
   }
 
@@ -41,5 +41,4 @@ export class SidebarPanels {
 
   private readonly _panels = new Map<string, SidebarPanel>();
   private readonly _added = new Signal<this, SidebarPanel>(this);
-  private readonly _changed = new Signal<this, void>(this);
 }

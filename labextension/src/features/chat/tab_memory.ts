@@ -2,8 +2,8 @@
 
 import { asMode, STANDARD_MODE } from '../composer/mode';
 import type { Mode } from '../composer/mode';
-import { TOOL_MODES } from '../composer/tool_mode';
-import type { ToolMode } from '../composer/tool_mode';
+import { TOOL_MODES } from '../composer/model_choice';
+import type { ToolMode } from '../composer/model_choice';
 
 /** The part of `Storage` that is used; if the browser denies it, nothing is remembered. */
 export interface KeyValueStore {

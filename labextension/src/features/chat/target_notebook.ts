@@ -1,8 +1,7 @@
 /** Which notebook an answer refers to, and the ids of its cells that were reported to the run. */
 import type { ContextOf } from '../composer/context_items';
 import type { Part, ToolCall, UserMessage } from './conversation';
-import { notebookData } from './result_data';
-import { SeenCells } from './seen_cells';
+import { notebookData, SeenCells } from './seen_cells';
 
 /** `cellIds` are indexed by place, from 0, as far as the run learned them before the text. */
 export interface TargetNotebook {

@@ -1,10 +1,10 @@
 /**
  * What a model thought before it answered: one folded line that opens to plain text. Not part of the answer.
  */
-import { caretRightIcon } from '@jupyterlab/ui-components';
 import { memo, useId, useState } from 'react';
 
 import { formatSeconds } from './tool_words';
+import { FoldLine } from '../../shared/fold_line';
 import { useUi } from '../../shared/ui_context';
 import { VisibleText } from '../../shared/visible_text';
 
@@ -24,14 +24,7 @@ export const ThoughtView = memo(function ThoughtView(props: ThoughtViewProps): J
   const isThinking = props.isThinking && seconds === undefined;
   return (
     <div className="onyx-Tool onyx-Thought" data-onyx="thought" data-thinking={isThinking}>
-      <button
-        type="button"
-        className="onyx-Tool-line"
-        aria-expanded={isOpen}
-        aria-controls={bodyId}
-        onClick={() => setIsOpen(!isOpen)}
-      >
-        <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
+      <FoldLine {...{ isOpen, setIsOpen, bodyId }}>
         {isThinking && <span className="onyx-Working" aria-hidden="true" />}
         <span>
           {isThinking
@@ -40,7 +33,7 @@ export const ThoughtView = memo(function ThoughtView(props: ThoughtViewProps): J
               ? trans.__('Thought')
               : trans.__('Thought for %1', formatSeconds(seconds))}
         </span>
-      </button>
+      </FoldLine>
       <div id={bodyId} hidden={!isOpen} className="onyx-Tool-body">
         {isOpen && (
           <div className="onyx-Thought-text" data-onyx="thought-text">

@@ -1,6 +1,6 @@
 /** A tool call as one line that opens on a click: its input and its output. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { caretRightIcon, checkIcon, closeIcon } from '@jupyterlab/ui-components';
+import { checkIcon, closeIcon } from '@jupyterlab/ui-components';
 import { memo, useId, useMemo, useState } from 'react';
 
 import type { ToolCall } from './conversation';
@@ -8,6 +8,7 @@ import { answerOf, cellOf, failureOf, fileOf, formatDuration, memoryOf, toolLine
 import type { AttachmentInfo } from '../../protocol/wire';
 import { ApprovalDetails, ArgumentList } from '../approvals/approval_details';
 import { useNow } from '../../shared/hooks';
+import { FoldLine } from '../../shared/fold_line';
 import { useUi } from '../../shared/ui_context';
 import { VisibleText } from '../../shared/visible_text';
 
@@ -20,14 +21,7 @@ export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }): JS
   const note = noteOf(call, trans);
   return (
     <div className="onyx-Tool" data-onyx="tool-card" data-tool={call.tool} data-status={call.status}>
-      <button
-        type="button"
-        className="onyx-Tool-line"
-        aria-expanded={isOpen}
-        aria-controls={bodyId}
-        onClick={() => setIsOpen(!isOpen)}
-      >
-        <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
+      <FoldLine {...{ isOpen, setIsOpen, bodyId }}>
         <span className="onyx-Tool-words">
           {verb}{' '}
           {isCode ? (
@@ -41,7 +35,7 @@ export const ToolCard = memo(function ToolCard({ call }: { call: ToolCall }): JS
           )}
         </span>
         <ToolState call={call} />
-      </button>
+      </FoldLine>
       {note && !isOpen && (
         <div className="onyx-Tool-note" data-onyx="tool-note">
           <VisibleText text={note} />

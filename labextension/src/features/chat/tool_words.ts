@@ -7,7 +7,7 @@ import { phrasesOf } from './action_words';
 import type { Citation } from '../../shared/citations';
 import type { ToolCall } from './conversation';
 
-export interface ToolLine {
+interface ToolLine {
   verb: string;
   /** What it acts on; code is set in the code font. */
   object: string;

@@ -231,10 +231,19 @@ function addUsage(left: UsageInfo | undefined, right: UsageInfo | null | undefin
   if (!left || !right) {
     return left ?? right ?? undefined;
   }
+  const isMixed = (left.costUsd == null) !== (right.costUsd == null) && [left, right].some(isUnpriced);
   return {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,
     cachedTokens: (left.cachedTokens ?? 0) + (right.cachedTokens ?? 0),
-    costUsd: left.costUsd == null && right.costUsd == null ? null : (left.costUsd ?? 0) + (right.costUsd ?? 0)
+    costUsd:
+      left.costUsd == null && right.costUsd == null ? null : (left.costUsd ?? 0) + (right.costUsd ?? 0),
+    reasoningTokens: (left.reasoningTokens ?? 0) + (right.reasoningTokens ?? 0) || undefined,
+    plan: left.plan || right.plan,
+    costIsPartial: isMixed || left.costIsPartial || right.costIsPartial
   };
+}
+
+function isUnpriced({ costUsd, plan, inputTokens, outputTokens }: UsageInfo): boolean {
+  return costUsd == null && !plan && inputTokens + outputTokens > 0;
 }

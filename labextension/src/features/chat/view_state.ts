@@ -1,5 +1,6 @@
 /** What the sidebar shows besides the conversation, so that commands and clicks can both change it. */
-import { type ISignal, Signal } from '@lumino/signaling';
+import type { ChatModel } from './chat_model';
+import { ViewModel } from '../../shared/view_model';
 
 /** A feature's panel is its id prefixed with `feature:`. */
 export type Panel =
@@ -12,11 +13,7 @@ export interface TurnRequest {
   readonly entryId: string;
 }
 
-export class ViewState {
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
-
+export class ViewState extends ViewModel {
   get panel(): Panel {
     return this._panel;
   }
@@ -28,7 +25,7 @@ export class ViewState {
 
   show(panel: Panel): void {
     this._panel = panel;
-    this._changed.emit();
+    this.emit();
   }
 
   toggle(panel: Panel): void {
@@ -38,7 +35,7 @@ export class ViewState {
   focusInput(): void {
     this._panel = 'conversation';
     this._focusRequest += 1;
-    this._changed.emit();
+    this.emit();
   }
 
   /** The turn to scroll to; each request is a new object. */
@@ -49,7 +46,7 @@ export class ViewState {
   showTurn(entryId: string): void {
     this._panel = 'conversation';
     this._turnRequest = { entryId };
-    this._changed.emit();
+    this.emit();
   }
 
   /** Incremented with each request to focus the waiting approval. */
@@ -60,12 +57,21 @@ export class ViewState {
   focusApproval(): void {
     this._panel = 'conversation';
     this._approvalFocusRequest += 1;
-    this._changed.emit();
+    this.emit();
   }
 
   private _turnRequest: TurnRequest | null = null;
   private _approvalFocusRequest = 0;
   private _panel: Panel = 'conversation';
   private _focusRequest = 0;
-  private readonly _changed = new Signal<this, void>(this);
+}
+
+/** Opens the conversation at a turn that a search found. */
+export function openTurn(chat: ChatModel, view: ViewState, sessionKey: string, entryId: string): void {
+  const { session } = chat;
+  if (sessionKey === session.key && !session.isRunning) {
+    void session.reload(); // text that has just arrived has no entry id yet
+  }
+  chat.openSession(sessionKey);
+  view.showTurn(entryId);
 }

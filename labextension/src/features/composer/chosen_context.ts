@@ -1,23 +1,19 @@
 /** What the user attached to the message being written. Like the draft, it survives a reload. */
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { ContextItem } from '../../protocol/wire';
 import { asItems, itemKey } from './context_items';
 import type { TabMemory } from '../chat/tab_memory';
+import { ViewModel } from '../../shared/view_model';
 
 /** As many as the server accepts with one message, minus the notebook in front. */
 export const MAX_CHIPS = 29;
 
-export class ContextChips {
+export class ContextChips extends ViewModel {
   constructor(
     private readonly memory: Pick<TabMemory, 'chips' | 'setChips'>,
     private _session: string | null
   ) {
+    super();
     this._items = this._stored(_session);
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   get items(): readonly ContextItem[] {
@@ -52,7 +48,7 @@ export class ContextChips {
   open(session: string | null): void {
     this._session = session;
     this._items = this._stored(session);
-    this._changed.emit();
+    this.emit();
   }
 
   /** The new session has its key now: these attachments belong to it. */
@@ -65,7 +61,7 @@ export class ContextChips {
   private _set(items: readonly ContextItem[]): void {
     this._items = items;
     this.memory.setChips(this._session, items.length > 0 ? JSON.stringify(items) : null);
-    this._changed.emit();
+    this.emit();
   }
 
   private _stored(session: string | null): readonly ContextItem[] {
@@ -77,5 +73,4 @@ export class ContextChips {
   }
 
   private _items: readonly ContextItem[];
-  private readonly _changed = new Signal<this, void>(this);
 }

@@ -16,7 +16,7 @@ const HINT_CHARS = 500;
 /** A cell may have changed since it was last read. */
 const STALE_MS = 5000;
 
-export interface Chip {
+interface Chip {
   item: ContextItem;
   remove: () => void;
 }

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect } from 'react';
 import type { RefObject } from 'react';
 
-export interface GrowingInputProps {
+interface GrowingInputProps {
   node: RefObject<HTMLTextAreaElement>;
   value: string;
   placeholder: string;

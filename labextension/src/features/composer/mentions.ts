@@ -23,7 +23,7 @@ export interface MentionSources {
 }
 
 /** The `@` before the caret, and what was typed since. */
-export interface Mention {
+interface Mention {
   start: number;
   end: number;
   query: string;

@@ -1,8 +1,7 @@
 /** Which model answers next, and how it acts; the first choice leaves it to the agent. */
 import { lockedModeText } from './mode';
-import { modelName } from './model_name';
-import { toolModeName, defaultActing } from './tool_mode';
-import type { Acting, ToolMode } from './tool_mode';
+import { defaultActing, modelName, toolModeName } from './model_choice';
+import type { Acting, ToolMode } from './model_choice';
 import type { ModelInfo } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
 

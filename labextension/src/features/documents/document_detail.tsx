@@ -4,11 +4,11 @@
 import { formatRelative } from '../../shared/relative_time';
 import type { KnowledgeItemInfo } from '../../protocol/wire';
 import { isInProgress, standing } from './document_words';
-import { RefusalNote } from '../../shared/refusal_note';
+import { RefusalNote } from '../../shared/problem_notes';
 import { useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 
-export interface DocumentDetailProps {
+interface DocumentDetailProps {
   item: KnowledgeItemInfo;
   /** Why the last action failed. */
   refusal: string | null;

@@ -10,7 +10,7 @@ const NATIVE_EVENTS = ['dragenter', 'dragover', 'dragleave', 'drop'] as const;
 const DROP_CLASS = 'onyx-mod-drop';
 const BROWSER_FILES = 'application/x-jupyter-icontents';
 
-export interface DocumentDropHost {
+interface DocumentDropHost {
   addFiles: (files: readonly DroppedFile[]) => void;
   addPaths: (paths: readonly string[]) => void;
 }

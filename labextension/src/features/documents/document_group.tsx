@@ -9,7 +9,7 @@ import type { DroppedFile, Upload } from './uploads';
 import type { KnowledgeItemInfo } from '../../protocol/wire';
 import { isInProgress, origin, refusal, shortState } from './document_words';
 import { IconButton } from '../../shared/icon_button';
-import { RefusalNote } from '../../shared/refusal_note';
+import { RefusalNote } from '../../shared/problem_notes';
 import { useUi } from '../../shared/ui_context';
 
 export interface DocumentGroupProps {

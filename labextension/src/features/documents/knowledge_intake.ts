@@ -7,7 +7,7 @@ import type { KnowledgeItemInfo } from '../../protocol/wire';
 
 const ENDED: ReadonlySet<KnowledgeItemInfo['state']> = new Set(['done', 'failed', 'stopped']);
 
-export interface IntakeBoard {
+interface IntakeBoard {
   /** Shows a new notification about that item and returns its id. */
   show: (item: KnowledgeItemInfo) => string;
   update: (notice: string, item: KnowledgeItemInfo) => void;

@@ -5,6 +5,7 @@
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { KnowledgeItemInfo } from '../../protocol/wire';
+import { ViewModel } from '../../shared/view_model';
 
 /** A file of the page, with JupyterLab's name for it; a folder has no bytes of its own. */
 export interface DroppedFile {
@@ -31,11 +32,9 @@ export type Refused = 'folder' | 'lost' | { maxBytes: number } | { reason: strin
 /** Rejects if the signal aborts it. */
 type Send = (file: File, signal: AbortSignal) => Promise<KnowledgeItemInfo>;
 
-export class Uploads {
-  constructor(private readonly send: Send) {}
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
+export class Uploads extends ViewModel {
+  constructor(private readonly send: Send) {
+    super();
   }
 
   /** The document that an upload has become. */
@@ -68,19 +67,19 @@ export class Uploads {
         this._sending = this._sending.then(() => this._sendOne(id, file));
       }
     }
-    this._changed.emit();
+    this.emit();
   }
 
   /** Records a file that was to be added in another way, and why it was refused. */
   refuse(name: string, reason: string): void {
     this._replace(name, { reason });
-    this._changed.emit();
+    this.emit();
   }
 
   /** Stops it, removes it from the queue, or dismisses its message. */
   drop(id: number): void {
     this._all = this._all.filter(upload => upload.id !== id);
-    this._changed.emit();
+    this.emit();
     if (id === this._current?.id) {
       this._current.abort.abort();
     }
@@ -111,13 +110,12 @@ export class Uploads {
 
   private _set(id: number, values: Partial<Upload>): void {
     this._all = this._all.map(upload => (upload.id === id ? { ...upload, ...values } : upload));
-    this._changed.emit();
+    this.emit();
   }
 
   private _all: readonly Upload[] = [];
   private _count = 0;
   private _current: { id: number; abort: AbortController } | null = null;
   private _sending: Promise<void> = Promise.resolve();
-  private readonly _changed = new Signal<this, void>(this);
   private readonly _uploaded = new Signal<this, KnowledgeItemInfo>(this);
 }

@@ -6,7 +6,7 @@ import type { LocalModelInfo } from '../../protocol/wire';
 import { DownloadProgress } from './download_progress';
 import { useUi } from '../../shared/ui_context';
 
-export interface LocalModelOfferProps {
+interface LocalModelOfferProps {
   model: LocalModelInfo;
   /** Why the last click had no effect. */
   refusal: string | null;

@@ -6,10 +6,10 @@ import { useCallback, useEffect, useRef } from 'react';
 import { useSignals } from '../../shared/hooks';
 import { LocalModelOffer } from './local_model_offer';
 import { LocalModelsPanel } from './local_models_panel';
-import { NextSteps } from '../chat/next_steps';
 import type { ChatModel } from '../chat/chat_model';
 import type { LocalModels } from './local_models';
 import type { ViewState } from '../chat/view_state';
+import { useUi } from '../../shared/ui_context';
 import type { SocketClient } from '../../protocol/socket_client';
 
 interface LocalModelPartProps {
@@ -43,16 +43,24 @@ interface OfferedModelProps extends LocalModelPartProps {
   isNamed?: boolean;
 }
 
-/** What can be done if no model can answer. */
+/** What can be done if no model can answer. The line above the buttons explains where they lead. */
 export function WaysWithoutModel(props: OfferedModelProps & { showSkills?: () => void }): JSX.Element {
   const { view, showSkills } = props;
+  const { trans } = useUi();
+  const link = (hook: string, label: string, go: () => void) => (
+    <button type="button" className="onyx-Link" data-onyx={hook} onClick={go}>
+      {label}
+    </button>
+  );
   return (
-    <NextSteps
-      offer={<OfferedModel {...props} isNamed />}
-      connectModel={() => view.show('connect')}
-      showSkills={showSkills}
-      search={() => view.show('sessions')}
-    />
+    <div className="onyx-Offer" data-onyx="ways-on">
+      <OfferedModel {...props} isNamed />
+      <div className="onyx-Offer-actions">
+        {link('connect-model', trans.__('Connect a model'), () => view.show('connect'))}
+        {showSkills && link('show-skills', trans.__('Skills'), showSkills)}
+        {link('search-sessions', trans.__('Search'), () => view.show('sessions'))}
+      </div>
+    </div>
   );
 }
 

@@ -6,10 +6,10 @@ import { formatSize } from './local_models';
 import type { LocalModelInfo } from '../../protocol/wire';
 import { DownloadProgress } from './download_progress';
 import { IconButton } from '../../shared/icon_button';
-import { RefusalNote } from '../../shared/refusal_note';
+import { ProblemNote, RefusalNote } from '../../shared/problem_notes';
 import { useUi } from '../../shared/ui_context';
 
-export interface LocalModelActions {
+interface LocalModelActions {
   fetch: (model: LocalModelInfo) => void;
   pause: (model: LocalModelInfo) => void;
   remove: (model: LocalModelInfo) => void;
@@ -59,14 +59,7 @@ export function LocalModelsPanel(props: LocalModelsPanelProps): JSX.Element {
           'They run on this machine, without an account. A file is downloaded only when you ask for it, and used only if its hash matches the publisher’s.'
         )}
       </p>
-      {problem && (
-        <div className="onyx-Problem" role="alert" data-onyx="local-models-problem">
-          <span>{problem}</span>
-          <button type="button" className="onyx-Link" onClick={open}>
-            {trans.__('Try again')}
-          </button>
-        </div>
-      )}
+      <ProblemNote problem={problem} again={open} hook="local-models-problem" />
       <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="local-models-refusal" />
       <ul className="onyx-Grants">
         {models?.map(model => (

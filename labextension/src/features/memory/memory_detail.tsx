@@ -4,96 +4,81 @@
 import { editIcon } from '@jupyterlab/ui-components';
 
 import { formatRelative } from '../../shared/relative_time';
-import type { Comparison } from './memory_file';
-import type { MemoryPlace } from './memory_place';
+import type { MemoryFile } from './memory_file';
+import type { MemoryPlace } from '../../shared/citations';
 import { fileTitle, formatSize } from './memory_text';
-import type { MemoryFileInfo, MemoryText, MemoryVersionInfo } from '../../protocol/wire';
+import type { MemoryFileInfo } from '../../protocol/wire';
 import type { DrawDiff } from '../../shared/drawn_diff';
 import { MemoryFactsView } from './memory_facts_view';
 import { MemoryTextView } from './memory_text_view';
 import { MemoryVersions } from './memory_versions';
-import { RefusalNote } from '../../shared/refusal_note';
+import type { SessionLinkActions } from './session_link';
+import { RefusalNote } from '../../shared/problem_notes';
 import { useUi } from '../../shared/ui_context';
 
-export interface MemoryDetailProps {
+interface MemoryDetailProps extends SessionLinkActions {
+  file: MemoryFile;
   place: MemoryPlace;
   /** Its entry in the list; null if it is not there. */
   info: MemoryFileInfo | null;
-  /** null until read, and for a deleted file. */
-  text: MemoryText | null;
-  versions: readonly MemoryVersionInfo[] | null;
-  versionCount: number;
-  comparison: Comparison | null;
-  compared: number | null;
-  /** Why it could not be read. */
-  problem: string | null;
-  /** Why the last action failed. */
-  refusal: string | null;
-  dismissRefusal: () => void;
-  hasConflict: boolean;
   online: boolean;
-  isBusy: boolean;
-  isReadingOlder: boolean;
-  view: 'text' | 'versions';
-  show: (view: 'text' | 'versions') => void;
   drawDiff: DrawDiff;
-  titleOf: (sessionKey: string) => string | null;
-  compare: (version: number | null) => void;
-  showOlder: () => void;
-  restore: (version: MemoryVersionInfo) => void;
   openEditor: (() => void) | null;
-  openSession: ((sessionKey: string) => void) | null;
-  back: () => void;
 }
 
 export function MemoryDetail(props: MemoryDetailProps): JSX.Element {
-  const { place, text, problem, hasConflict, view } = props;
+  const { file, place } = props;
   const { trans } = useUi();
   return (
     <>
       <Head {...props} />
-      {problem && (
+      {file.problem && (
         <div className="onyx-Problem" role="alert" data-onyx="memory-problem">
-          {problem}
+          {file.problem}
         </div>
       )}
-      <RefusalNote reason={props.refusal} dismiss={props.dismissRefusal} hook="memory-refusal" />
-      {hasConflict && (
+      <RefusalNote reason={file.refusal} dismiss={() => file.dismissRefusal()} hook="memory-refusal" />
+      {file.hasConflict && (
         <div className="onyx-Problem onyx-Memory-conflict" role="alert" data-onyx="memory-conflict">
           <strong>{trans.__('%1 has changed in the meantime, so nothing was restored.', place.path)}</strong>
           <span>{trans.__('You now see the latest version. Review it, then restore again.')}</span>
         </div>
       )}
-      {view === 'versions' ? <MemoryVersions {...props} /> : <Text {...props} text={text} />}
+      {file.view === 'versions' ? <MemoryVersions {...props} /> : <Text {...props} />}
     </>
   );
 }
 
 function Head(props: MemoryDetailProps): JSX.Element {
-  const { place, info, view, show, versionCount, openEditor, back } = props;
+  const { file, place, info, openEditor } = props;
   const { trans } = useUi();
   const title = fileTitle(place.path, trans);
   const tab = (name: 'text' | 'versions', label: string) => (
     <button
       type="button"
       role="tab"
-      aria-selected={view === name}
+      aria-selected={file.view === name}
       data-onyx={`memory-show-${name}`}
-      onClick={() => show(name)}
+      onClick={() => file.show(name)}
     >
       {label}
     </button>
   );
   return (
     <header className="onyx-Detail-head">
-      <button type="button" className="onyx-Link onyx-Detail-back" data-onyx="memory-back" onClick={back}>
+      <button
+        type="button"
+        className="onyx-Link onyx-Detail-back"
+        data-onyx="memory-back"
+        onClick={() => file.open(null)}
+      >
         {trans.__('← All memory')}
       </button>
       <div className="onyx-Memory-title">
         <h3>{title}</h3>
         <div className="onyx-Tabs" role="tablist">
           {tab('text', trans.__('Text'))}
-          {tab('versions', trans._n('%1 version', '%1 versions', versionCount))}
+          {tab('versions', trans._n('%1 version', '%1 versions', file.versionCount))}
         </div>
         <button
           type="button"
@@ -121,20 +106,21 @@ function Head(props: MemoryDetailProps): JSX.Element {
 }
 
 function Text(props: MemoryDetailProps): JSX.Element | null {
-  const { place, text, problem, info, show } = props;
+  const { file, place, info } = props;
+  const { text } = file;
   const { trans } = useUi();
   if (info?.deleted) {
     return (
       <p className="onyx-Note">
         {trans.__('This file was deleted. Its versions are kept.')}
-        <button type="button" className="onyx-Link" onClick={() => show('versions')}>
+        <button type="button" className="onyx-Link" onClick={() => file.show('versions')}>
           {trans.__('Show its versions')}
         </button>
       </p>
     );
   }
   if (!text) {
-    return problem ? null : <p className="onyx-Note">{trans.__('Reading…')}</p>;
+    return file.problem ? null : <p className="onyx-Note">{trans.__('Reading…')}</p>;
   }
   if (text.text.trim() === '') {
     return <p className="onyx-Note">{trans.__('This file is empty.')}</p>;

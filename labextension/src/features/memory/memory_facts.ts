@@ -1,6 +1,6 @@
 /** Facts as they are shown: current ones, former ones, and all of them as a text to compare. */
 import type { MemoryFact } from '../../protocol/wire';
-import type { MemoryPlace } from './memory_place';
+import type { MemoryPlace } from '../../shared/citations';
 
 /** The category of facts without one. */
 const GENERAL = 'general';

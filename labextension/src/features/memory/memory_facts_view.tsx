@@ -3,16 +3,16 @@ import { useMemo } from 'react';
 
 import { formatRelative } from '../../shared/relative_time';
 import { categoryOf, factGroups, isAt } from './memory_facts';
-import type { MemoryPlace } from './memory_place';
+import type { MemoryPlace } from '../../shared/citations';
 import type { MemoryFact, MemoryFacts } from '../../protocol/wire';
+import { SessionLink } from './session_link';
+import type { SessionLinkActions } from './session_link';
 import { useUi } from '../../shared/ui_context';
 import { useKeptVisible } from '../../shared/use_kept_in_sight';
 
-interface MemoryFactsViewProps {
+interface MemoryFactsViewProps extends SessionLinkActions {
   facts: MemoryFacts;
   place: MemoryPlace;
-  titleOf: (sessionKey: string) => string | null;
-  openSession: ((sessionKey: string) => void) | null;
 }
 
 export function MemoryFactsView(props: MemoryFactsViewProps): JSX.Element {
@@ -87,17 +87,7 @@ function Fact({ fact, successor, place, titleOf, openSession }: FactProps): JSX.
         {category && <span>{category}</span>}
         <Span fact={fact} />
         {!validUntil && <Sure fact={fact} />}
-        {sessionKey && openSession && (
-          <button
-            type="button"
-            className="onyx-Link"
-            data-onyx="memory-session"
-            title={trans.__('Open the conversation')}
-            onClick={() => openSession(sessionKey)}
-          >
-            {titleOf(sessionKey) ?? trans.__('Conversation')}
-          </button>
-        )}
+        <SessionLink {...{ sessionKey, titleOf, openSession }} />
       </span>
     </li>
   );

@@ -2,7 +2,6 @@
  * The open memory file: its text, its versions, comparing one with another, and restoring one. A restore is
  * based on the text that was shown, so that nothing is overwritten unseen.
  */
-import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 
 import { RequestError } from '../../protocol/frames';
@@ -10,9 +9,10 @@ import type { EventFrame } from '../../protocol/frames';
 import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
 import type { MemoryText, MemoryVersionInfo, MemoryVersions } from '../../protocol/wire';
 import { factsAsText } from './memory_facts';
-import type { MemoryPlace } from './memory_place';
+import type { MemoryPlace } from '../../shared/citations';
 import { readAgain, readOlder, withCompared } from './version_pages';
 import { Debounced } from '../../shared/debounce';
+import { ViewModel } from '../../shared/view_model';
 
 /** A version, and what it is compared with: the current file, or the version before. */
 export interface Comparison {
@@ -35,15 +35,12 @@ export interface Restored {
 /** What a change is based on if there is no file. */
 const NO_FILE = '';
 
-export class MemoryFile implements IDisposable {
+export class MemoryFile extends ViewModel {
   constructor(private readonly client: SocketClient) {
+    super();
     this._debounced = new Debounced(() => void this.load());
     client.event.connect(this._onEvent, this);
     client.stateChanged.connect(this._onConnection, this);
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   get restored(): ISignal<this, Restored> {
@@ -107,10 +104,6 @@ export class MemoryFile implements IDisposable {
     return this._isBusy;
   }
 
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
   /** Opens a file, or goes to other lines of the open one. */
   open(place: MemoryPlace | null): void {
     const isSame = place !== null && this._isShown(place);
@@ -126,7 +119,7 @@ export class MemoryFile implements IDisposable {
         this._formerText =
           null;
     }
-    this._emit();
+    this.emit();
     if (place) {
       void this.load();
     }
@@ -135,12 +128,12 @@ export class MemoryFile implements IDisposable {
   show(view: 'text' | 'versions'): void {
     this._view = view;
     this._forgetRefusal();
-    this._emit();
+    this.emit();
   }
 
   dismissRefusal(): void {
     this._forgetRefusal();
-    this._emit();
+    this.emit();
   }
 
   /** Drops an answer that a newer reading has overtaken. */
@@ -174,7 +167,7 @@ export class MemoryFile implements IDisposable {
       }
       this._problem = (error as Error).message;
     }
-    this._emit();
+    this.emit();
   }
 
   /** Reads the versions before those that are listed. */
@@ -186,7 +179,7 @@ export class MemoryFile implements IDisposable {
     const turn = this._turn;
     this._isReadingOlder = true;
     this._forgetRefusal();
-    this._emit();
+    this.emit();
     try {
       const found = await readOlder(this.client, place, this._versions);
       if (turn === this._turn) {
@@ -198,7 +191,7 @@ export class MemoryFile implements IDisposable {
       }
     }
     this._isReadingOlder = false;
-    this._emit();
+    this.emit();
   }
 
   /** Compares that version; null for none. */
@@ -208,10 +201,10 @@ export class MemoryFile implements IDisposable {
     if (version === null) {
       this._comparison = null;
     }
-    this._emit();
+    this.emit();
     void this._compare(this._turn)
       .catch(error => (this._problem = (error as Error).message))
-      .then(() => this._emit());
+      .then(() => this.emit());
   }
 
   /** Restores that version. On failure, `problem` and `hasConflict` say why. */
@@ -235,12 +228,9 @@ export class MemoryFile implements IDisposable {
     }
   }
 
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      this._debounced.dispose();
-      Signal.clearData(this);
-    }
+  override dispose(): void {
+    this._debounced.dispose();
+    super.dispose();
   }
 
   /** The file after the restore. Rejects if it failed. */
@@ -248,7 +238,7 @@ export class MemoryFile implements IDisposable {
     const { path, agentId } = place;
     this._isBusy = true;
     this._forgetRefusal();
-    this._emit();
+    this.emit();
     try {
       await this.client.request('memory.restore', { path, agentId, version, basedOn });
       const made = await this.client.request('memory.read', { path, agentId });
@@ -269,7 +259,7 @@ export class MemoryFile implements IDisposable {
       this._hasConflict = refused !== null && isConflict(refused);
       this._refusal = refused && !this._hasConflict ? refused.message : null;
     }
-    this._emit();
+    this.emit();
   }
 
   private _isShown(place: MemoryPlace): boolean {
@@ -352,12 +342,6 @@ export class MemoryFile implements IDisposable {
     }
   }
 
-  private _emit(): void {
-    if (!this._isDisposed) {
-      this._changed.emit();
-    }
-  }
-
   private _place: MemoryPlace | null = null;
   private _view: 'text' | 'versions' = 'text';
   private _text: MemoryText | null = null;
@@ -372,9 +356,7 @@ export class MemoryFile implements IDisposable {
   private _isReadingOlder = false;
   private _isBusy = false;
   private _turn = 0;
-  private _isDisposed = false;
   private readonly _debounced: Debounced;
-  private readonly _changed = new Signal<this, void>(this);
   private readonly _restored = new Signal<this, Restored>(this);
 }
 

@@ -1,15 +1,15 @@
 /** What a memory search looks through: everything, one kind, or only the last days. */
-import { isDated, type MemoryFilter } from './memory_search';
+import { isDated } from './memory_search';
+import type { MemoryFilter, MemorySearch } from './memory_search';
 import { useUi } from '../../shared/ui_context';
 
-interface MemoryFilterRowProps {
-  filter: MemoryFilter;
-  narrow: (filter: Partial<MemoryFilter>) => void;
-}
-
-export function MemoryFilterRow({ filter, narrow }: MemoryFilterRowProps): JSX.Element {
+export function MemoryFilterRow({
+  search
+}: {
+  search: Pick<MemorySearch, 'filter' | 'narrow'>;
+}): JSX.Element {
   const { trans } = useUi();
-  const { where, lastDays } = filter;
+  const { where, lastDays } = search.filter;
   const hasUndated = lastDays !== null && (where === 'all' || where === 'files');
   return (
     <div className="onyx-Memory-filter" data-onyx="memory-filter">
@@ -18,7 +18,7 @@ export function MemoryFilterRow({ filter, narrow }: MemoryFilterRowProps): JSX.E
         data-onyx="memory-where"
         aria-label={trans.__('Where to search')}
         value={where}
-        onChange={event => narrow({ where: event.target.value as MemoryFilter['where'] })}
+        onChange={event => search.narrow({ where: event.target.value as MemoryFilter['where'] })}
       >
         <option value="all">{trans.__('Everywhere')}</option>
         <option value="files">{trans.__('Files')}</option>
@@ -37,7 +37,7 @@ export function MemoryFilterRow({ filter, narrow }: MemoryFilterRowProps): JSX.E
         disabled={!isDated(where)}
         value={lastDays ?? ''}
         onChange={event =>
-          narrow({ lastDays: (Number(event.target.value) || null) as MemoryFilter['lastDays'] })
+          search.narrow({ lastDays: (Number(event.target.value) || null) as MemoryFilter['lastDays'] })
         }
       >
         <option value="">{trans.__('Any time')}</option>

@@ -1,15 +1,15 @@
 /** The memory files by purpose, or the results of a search; arrow keys move through either. */
 import type { ReactNode } from 'react';
 
-import type { MemoryPlace } from './memory_place';
-import type { MemoryFilter } from './memory_search';
+import type { MemoryPlace } from '../../shared/citations';
+import type { MemoryFiles } from './memory_files';
+import type { MemorySearch } from './memory_search';
 import { fileGroups, fileTitle, placeName, formatSize } from './memory_text';
 import type { FileGroup } from './memory_text';
 import { formatRelative } from '../../shared/relative_time';
-import type { MemoryFileInfo, MemoryPassage, MemoryStatus, SessionInfo } from '../../protocol/wire';
-import { MemoryConversations } from './memory_conversations';
+import type { MemoryFileInfo, MemoryPassage, SessionInfo } from '../../protocol/wire';
 import { MemoryFilterRow } from './memory_filter';
-import { MemoryResult } from './memory_result';
+import { MemoryConversations, MemoryResult } from './memory_results';
 import { MemoryStatusLine } from './memory_status';
 import { moveFocus } from '../../shared/move_focus';
 import { useUi } from '../../shared/ui_context';
@@ -17,23 +17,9 @@ import type { Ui } from '../../shared/ui_context';
 import { useOpenFirst } from '../../shared/use_opens_first';
 
 interface MemoryListProps {
-  /** null while they are being read. */
-  files: readonly MemoryFileInfo[] | null;
-  status: MemoryStatus | null;
+  files: Pick<MemoryFiles, 'files' | 'status'>;
+  search: MemorySearch;
   place: MemoryPlace | null;
-  query: string;
-  /** The query that the results answer. */
-  searched: string | null;
-  /** The query that failed. */
-  failed: string | null;
-  /** null if nothing was searched for, or no answer has arrived yet. */
-  results: readonly MemoryPassage[] | null;
-  conversations: readonly SessionInfo[];
-  note: string | null;
-  searchProblem: string | null;
-  type: (query: string) => void;
-  filter: MemoryFilter;
-  narrow: (filter: Partial<MemoryFilter>) => void;
   openFile: (path: string) => void;
   openPassage: (passage: MemoryPassage) => void;
   /** null if this page has no chat. */
@@ -48,12 +34,13 @@ const ROWS = ['memory-file', 'memory-result', 'memory-conversation', 'document']
   .join();
 
 export function MemoryList(props: MemoryListProps): JSX.Element {
-  const { query, type, searched, failed, openPassage } = props;
+  const { search, openPassage } = props;
+  const { query, searched, failed } = search;
   const { trans } = useUi();
   const asked = query.trim();
   const openFirst = useOpenFirst({
     ...{ query: asked, searched, failed, open: openPassage },
-    results: props.results ?? NOTHING
+    results: search.results ?? NOTHING
   });
   return (
     <div className="onyx-Finder" onKeyDown={event => moveFocus(event, ROWS)}>
@@ -66,38 +53,38 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
         value={query}
         onChange={event => {
           openFirst.cancel();
-          type(event.target.value);
+          search.type(event.target.value);
         }}
         onBlur={openFirst.cancel}
         onKeyDown={event => {
           if (event.key === 'Escape' && query !== '' && !event.nativeEvent.isComposing) {
             event.preventDefault();
             openFirst.cancel();
-            type('');
+            search.type('');
           }
           if (asked !== '') {
             openFirst.onKey(event);
           }
         }}
       />
-      {asked !== '' && <MemoryFilterRow filter={props.filter} narrow={props.narrow} />}
+      {asked !== '' && <MemoryFilterRow search={search} />}
       {asked !== '' ? <Results {...props} /> : <Files {...props} />}
       {asked === '' && props.documents}
-      <MemoryStatusLine status={props.status} />
+      <MemoryStatusLine status={props.files.status} />
     </div>
   );
 }
 
 function Results(props: MemoryListProps): JSX.Element {
-  const { query, results, note, searchProblem, place, openPassage, conversations, openConversation } = props;
-  const { filter } = props;
+  const { search, place, openPassage, openConversation } = props;
+  const { query, results, note, problem, conversations, filter } = search;
   const hasSaid = openConversation !== null && conversations.length > 0;
   const { trans } = useUi();
   return (
     <div className="onyx-Rows" data-onyx="memory-results">
       <div className="onyx-Note" role="status">
-        {searchProblem ?? (results === null ? trans.__('Searching…') : note)}
-        {!searchProblem && results?.length === 0 && !(hasSaid && filter.where === 'conversations') && (
+        {problem ?? (results === null ? trans.__('Searching…') : note)}
+        {!problem && results?.length === 0 && !(hasSaid && filter.where === 'conversations') && (
           <span>{hasSaid ? trans.__('Nothing was noted.') : trans.__('Nothing found.')}</span>
         )}
       </div>
@@ -121,7 +108,7 @@ function isAt(place: MemoryPlace | null, { path, startLine, endLine }: MemoryPas
   return place?.path === path && place.lines?.[0] === startLine && place.lines[1] === endLine;
 }
 
-function Files({ files, place, openFile }: MemoryListProps): JSX.Element {
+function Files({ files: { files }, place, openFile }: MemoryListProps): JSX.Element {
   const { trans } = useUi();
   return (
     <div className="onyx-Rows" data-onyx="memory-files">

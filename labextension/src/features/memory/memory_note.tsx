@@ -1,9 +1,9 @@
 /** What was remembered of the conversation automatically: one line that opens, with a way to undo it. */
-import { caretRightIcon } from '@jupyterlab/ui-components';
 import { useId, useState } from 'react';
 
 import type { MemoryChange, MemoryNoteData } from '../chat/note_data';
 import { UnifiedDiffView } from '../../shared/diff_view';
+import { FoldLine } from '../../shared/fold_line';
 import { useUi } from '../../shared/ui_context';
 
 const SIGNS = { add: '+', change: '±', drop: '−' };
@@ -30,21 +30,14 @@ export function MemoryNote({ data }: { data: MemoryNoteData }): JSX.Element {
       data-undone={data.isUndone}
     >
       <div className="onyx-MemoryNote-head">
-        <button
-          type="button"
-          className="onyx-Tool-line"
-          aria-expanded={isOpen}
-          aria-controls={bodyId}
-          onClick={() => setIsOpen(!isOpen)}
-        >
-          <caretRightIcon.react tag="span" className="onyx-Icon onyx-Tool-caret" />
+        <FoldLine {...{ isOpen, setIsOpen, bodyId }}>
           <span className="onyx-MemoryNote-words">
             {data.done.length > 0
               ? trans._n('Remembered %1 thing', 'Remembered %1 things', data.done.length)
               : trans.__('Noted what happened')}
           </span>
           <span className="onyx-MemoryNote-file">{data.done.length > 0 ? data.path : 'HISTORY.md'}</span>
-        </button>
+        </FoldLine>
         {data.isUndone ? (
           <span className="onyx-MemoryNote-state" data-onyx="memory-undone">
             {trans.__('Undone')}

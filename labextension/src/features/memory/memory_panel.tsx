@@ -8,10 +8,10 @@ import type { DrawDiff } from '../../shared/drawn_diff';
 import { useSignals } from '../../shared/hooks';
 import { IconButton } from '../../shared/icon_button';
 import { MemoryDetail } from './memory_detail';
-import { MemoryEmpty } from './memory_empty';
 import { MemoryList } from './memory_list';
 import { PanelFrame } from '../../shared/panel_frame';
-import { UiProvider } from '../../shared/ui_context';
+import { ProblemNote } from '../../shared/problem_notes';
+import { UiProvider, useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 import type { Citation } from '../../shared/citations';
 import type { Documents } from '../documents/documents';
@@ -26,7 +26,7 @@ import { DocumentDetailPart, DocumentListPart, useDocuments } from '../documents
 /** As in panel.css: a panel this narrow shows its list or its detail. */
 const NARROW_PX = 560;
 
-export interface MemoryPanelProps {
+interface MemoryPanelProps {
   files: MemoryFiles;
   search: MemorySearch;
   file: MemoryFile;
@@ -154,16 +154,7 @@ function Panel(props: MemoryPanelProps): JSX.Element {
           />
         </>
       }
-      notice={
-        problem && (
-          <div className="onyx-Problem" role="alert" data-onyx="memory-list-problem">
-            <span>{problem}</span>
-            <button type="button" className="onyx-Link" onClick={again}>
-              {trans.__('Try again')}
-            </button>
-          </div>
-        )
-      }
+      notice={<ProblemNote problem={problem} again={again} hook="memory-list-problem" />}
       list={<ListPart {...props} />}
       detail={<DetailPart {...props} />}
     />
@@ -213,18 +204,8 @@ function ListPart({ files, search, file, documents, openSession }: MemoryPanelPr
   };
   return (
     <MemoryList
-      files={files.files}
-      status={files.status}
+      {...{ files, search }}
       place={file.place}
-      query={search.query}
-      searched={search.searched}
-      failed={search.failed}
-      results={search.results}
-      note={search.note}
-      searchProblem={search.problem}
-      type={query => search.type(query)}
-      filter={search.filter}
-      narrow={filter => search.narrow(filter)}
       openFile={path => file.open({ path, agentId: files.agentId })}
       openPassage={openPassage}
       documents={
@@ -236,7 +217,6 @@ function ListPart({ files, search, file, documents, openSession }: MemoryPanelPr
           }}
         />
       }
-      conversations={search.conversations}
       openConversation={openSession && (({ sessionKey, match }) => openSession(sessionKey, match?.entryId))}
     />
   );
@@ -255,30 +235,30 @@ function DetailPart(props: MemoryPanelProps): JSX.Element {
   const info = files.file(place.path);
   return (
     <MemoryDetail
-      place={place}
-      info={info}
-      text={file.text}
-      versions={file.versions}
-      versionCount={file.versionCount}
-      comparison={file.comparison}
-      compared={file.compared}
-      problem={file.problem}
-      refusal={file.refusal}
-      dismissRefusal={() => file.dismissRefusal()}
-      hasConflict={file.hasConflict}
+      {...{ file, place, info, drawDiff, openSession }}
       online={files.client.state === 'open'}
-      isBusy={file.isBusy}
-      isReadingOlder={file.isReadingOlder}
-      view={file.view}
-      show={view => file.show(view)}
-      drawDiff={drawDiff}
       titleOf={key => titles.of(key)}
-      compare={version => file.compare(version)}
-      showOlder={() => void file.showOlder()}
-      restore={version => void file.restore(version)}
       openEditor={info?.deleted ? null : () => openEditor(place.path, place.agentId)}
-      openSession={openSession}
-      back={() => file.open(null)}
     />
+  );
+}
+
+/** What memory is, and how something gets into it. */
+function MemoryEmpty(): JSX.Element {
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Panel-empty" data-onyx="memory-empty">
+      <p>{trans.__('Choose a file to read it, or search for something you said.')}</p>
+      <p>
+        {trans.__(
+          'Tell Onyx “remember that …” and it appears here. Much of what you say is remembered without asking.'
+        )}
+      </p>
+      <p>
+        {trans.__(
+          'Memory is Markdown, and it is yours: edit it anywhere, and Onyx picks up the change a moment later. Every earlier version is kept and can be restored.'
+        )}
+      </p>
+    </div>
   );
 }

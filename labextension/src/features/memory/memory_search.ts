@@ -1,12 +1,10 @@
 /**
  * A search-as-you-type in memory: the results for the newest query, and the conversations that mention it.
  */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { SocketClient } from '../../protocol/socket_client';
 import type { MemoryPassage, MemoryResults, MemorySearchParams, SessionInfo } from '../../protocol/wire';
 import { Debounced } from '../../shared/debounce';
+import { ViewModel } from '../../shared/view_model';
 
 /** What is searched, and of what age; everything if neither is chosen. */
 export interface MemoryFilter {
@@ -30,18 +28,15 @@ export function isDated(where: MemoryFilter['where']): boolean {
   return where !== 'facts';
 }
 
-export class MemorySearch implements IDisposable {
+export class MemorySearch extends ViewModel {
   constructor(
     private readonly client: SocketClient,
     private readonly agentId: () => string | null,
     /** The id of the agent that null stands for; null if it is the only one. */
     private readonly standardAgent: () => string | null = () => null
   ) {
+    super();
     this._debounced = new Debounced(() => void this.load(), PAUSE_MS);
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   get query(): string {
@@ -83,10 +78,6 @@ export class MemorySearch implements IDisposable {
     return this._problem;
   }
 
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
   /** Sets the query; the search starts when typing pauses. */
   type(query: string): void {
     this._query = query;
@@ -96,7 +87,7 @@ export class MemorySearch implements IDisposable {
     } else {
       this._debounced.ask();
     }
-    this._changed.emit();
+    this.emit();
   }
 
   /** Restricts the search and runs it at once. Results from elsewhere no longer count. Facts have no date. */
@@ -105,14 +96,14 @@ export class MemorySearch implements IDisposable {
     this._filter = isDated(wanted.where) ? wanted : { ...wanted, lastDays: null };
     this._turn += 1;
     this._forget();
-    this._changed.emit();
+    this.emit();
     void this.load();
   }
 
   /** Searches again, now: the contents, or whose memory it is, may have changed. */
   async load(): Promise<void> {
     const query = this._query.trim();
-    if (query === '' || this._isDisposed) {
+    if (query === '' || this.isDisposed) {
       return;
     }
     const turn = ++this._turn;
@@ -120,7 +111,7 @@ export class MemorySearch implements IDisposable {
     if (agentId !== this._agentId) {
       this._agentId = agentId; // results from another agent's memory don't belong here
       this._forget();
-      this._changed.emit();
+      this.emit();
     }
     const { where } = this._filter;
     const isSaid = where === 'all' || where === 'conversations';
@@ -145,17 +136,14 @@ export class MemorySearch implements IDisposable {
         this._problem = (error as Error).message;
       }
     }
-    if (turn === this._turn && !this._isDisposed) {
-      this._changed.emit();
+    if (turn === this._turn) {
+      this.emit();
     }
   }
 
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      this._debounced.dispose();
-      Signal.clearData(this);
-    }
+  override dispose(): void {
+    this._debounced.dispose();
+    super.dispose();
   }
 
   private async _passages(query: string, agentId: string | null): Promise<MemoryResults> {
@@ -173,10 +161,10 @@ export class MemorySearch implements IDisposable {
     const limit = since > 0 ? DATED_CONVERSATIONS : CONVERSATIONS;
     const params = { query, agentId: agentId ?? this.standardAgent(), limit };
     const found = await this.client.request('sessions.list', params).catch(() => null);
-    if (turn === this._turn && !this._isDisposed) {
+    if (turn === this._turn && !this.isDisposed) {
       const isNew = ({ match, updatedAt }: SessionInfo) => !(Date.parse(match?.at ?? updatedAt) < since);
       this._conversations = (found?.sessions ?? []).filter(isNew).slice(0, CONVERSATIONS);
-      this._changed.emit();
+      this.emit();
     }
   }
 
@@ -208,7 +196,5 @@ export class MemorySearch implements IDisposable {
   private _note: string | null = null;
   private _problem: string | null = null;
   private _turn = 0;
-  private _isDisposed = false;
   private readonly _debounced: Debounced;
-  private readonly _changed = new Signal<this, void>(this);
 }

@@ -1,33 +1,26 @@
-/** The timeline of a memory file beside its changes, with a way to restore a version. */
+/** The versions of a memory file: a timeline, what the chosen one changed, and a way to restore it. */
 import { undoIcon } from '@jupyterlab/ui-components';
 
-import type { Comparison } from './memory_file';
+import type { Comparison, MemoryFile } from './memory_file';
 import type { MemoryVersionInfo } from '../../protocol/wire';
 import { DrawnDiff } from '../../shared/drawn_diff';
 import type { DrawDiff } from '../../shared/drawn_diff';
-import { MemoryTimeline } from './memory_timeline';
+import { SessionLink } from './session_link';
+import type { SessionLinkActions } from './session_link';
+import { moveFocus } from '../../shared/move_focus';
+import { formatRelative } from '../../shared/relative_time';
 import { useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 
-interface MemoryVersionsProps {
-  versions: readonly MemoryVersionInfo[] | null;
-  versionCount: number;
-  comparison: Comparison | null;
-  compared: number | null;
+interface MemoryVersionsProps extends SessionLinkActions {
+  file: MemoryFile;
   online: boolean;
-  isBusy: boolean;
-  isReadingOlder: boolean;
   drawDiff: DrawDiff;
-  titleOf: (sessionKey: string) => string | null;
-  compare: (version: number | null) => void;
-  showOlder: () => void;
-  restore: (version: MemoryVersionInfo) => void;
-  openSession: ((sessionKey: string) => void) | null;
 }
 
 export function MemoryVersions(props: MemoryVersionsProps): JSX.Element {
-  const { versions, versionCount, comparison, compared, compare, titleOf, openSession } = props;
-  const canShowOlder = props.online && !props.isReadingOlder;
+  const { file } = props;
+  const { versions, comparison, compared } = file;
   const { trans } = useUi();
   if (versions === null) {
     return <p className="onyx-Note">{trans.__('Reading…')}</p>;
@@ -37,15 +30,7 @@ export function MemoryVersions(props: MemoryVersionsProps): JSX.Element {
   }
   return (
     <div className="onyx-Versions" data-onyx="memory-versions">
-      <MemoryTimeline
-        versions={versions}
-        leftOut={versionCount - versions.length}
-        showOlder={canShowOlder ? props.showOlder : null}
-        selected={compared}
-        titleOf={titleOf}
-        select={compare}
-        openSession={openSession}
-      />
+      <Timeline {...props} versions={versions} />
       <div className="onyx-Versions-change">
         {compared === null && (
           <p className="onyx-Note">{trans.__('Choose a version to see what has changed since.')}</p>
@@ -57,8 +42,84 @@ export function MemoryVersions(props: MemoryVersionsProps): JSX.Element {
   );
 }
 
+/** Newest first: when, by whom, in which conversation. */
+function Timeline(props: MemoryVersionsProps & { versions: readonly MemoryVersionInfo[] }): JSX.Element {
+  const { file, online, versions } = props;
+  const { trans } = useUi();
+  const leftOut = file.versionCount - versions.length;
+  const canShowOlder = online && !file.isReadingOlder;
+  return (
+    <div className="onyx-Timeline" onKeyDown={event => moveFocus(event, '[data-onyx=memory-version]')}>
+      <ol aria-label={trans.__('Versions')}>
+        {versions.map(version => (
+          <Entry key={version.version} {...props} version={version} />
+        ))}
+      </ol>
+      {leftOut > 0 && (
+        <div className="onyx-Timeline-older">
+          <button
+            type="button"
+            className="onyx-Link"
+            data-onyx="memory-older"
+            aria-disabled={!canShowOlder}
+            onClick={() => canShowOlder && void file.showOlder()}
+          >
+            {trans.__('Show older')}
+          </button>
+          <span>{trans._n('%1 more', '%1 more', leftOut)}</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Entry(props: MemoryVersionsProps & { version: MemoryVersionInfo }): JSX.Element {
+  const { file, version, titleOf, openSession } = props;
+  const { trans } = useUi();
+  return (
+    <li data-author={version.author} data-current={version.current || undefined}>
+      <button
+        type="button"
+        className="onyx-Row"
+        data-onyx="memory-version"
+        data-version={version.version}
+        aria-current={version.version === file.compared}
+        title={new Date(version.at).toLocaleString()}
+        onClick={() => file.compare(version.version)}
+      >
+        <span className="onyx-Timeline-who">{authorName(version.author, trans)}</span>
+        <span className="onyx-Row-state">{formatRelative(version.at)}</span>
+        <span className="onyx-Timeline-what">{formatState(version, trans)}</span>
+      </button>
+      <SessionLink className="onyx-Link onyx-Timeline-session" {...{ ...version, titleOf, openSession }} />
+    </li>
+  );
+}
+
+function authorName(author: MemoryVersionInfo['author'], trans: Ui['trans']): string {
+  const names: Record<MemoryVersionInfo['author'], string> = {
+    user: trans.__('You'),
+    agent: trans.__('Onyx'),
+    consolidation: trans.__('Consolidation')
+  };
+  return names[author];
+}
+
+function formatState(version: MemoryVersionInfo, trans: Ui['trans']): string {
+  const words = [
+    version.current ? trans.__('Version %1, now', version.version) : trans.__('Version %1', version.version)
+  ];
+  if (version.deleted) {
+    words.push(trans.__('deleted'));
+  }
+  if (version.restored) {
+    words.push(trans.__('restored version %1', version.restored));
+  }
+  return words.join(' · ');
+}
+
 function Change(props: MemoryVersionsProps & { comparison: Comparison }): JSX.Element {
-  const { comparison, online, isBusy, drawDiff, restore } = props;
+  const { comparison, file, online, drawDiff } = props;
   const { version, before, after, isCut } = comparison;
   const { trans } = useUi();
   const isSame = before === after && !isCut;
@@ -71,8 +132,8 @@ function Change(props: MemoryVersionsProps & { comparison: Comparison }): JSX.El
             type="button"
             className="onyx-Button"
             data-onyx="memory-restore"
-            disabled={!online || isBusy || isSame}
-            onClick={() => restore(version)}
+            disabled={!online || file.isBusy || isSame}
+            onClick={() => void file.restore(version)}
           >
             <undoIcon.react tag="span" className="onyx-Icon" />
             {trans.__('Restore')}

@@ -14,7 +14,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { memoryFound } from './memory_found';
+import { memoryFound } from './memory_results';
 import type { Citation } from '../../shared/citations';
 import { Documents } from '../documents/documents';
 import type { RemovedDocument } from '../documents/documents';

@@ -23,7 +23,7 @@ export type CellChange =
   | { kind: 'outputs'; cellId: string; outputs: unknown[]; executionCount: number | null };
 
 /** The effect of a change: the cell as it was (without what is too large to be sent), and its place. */
-export interface AppliedChange extends Record<string, unknown> {
+interface AppliedChange extends Record<string, unknown> {
   cellId: string;
   before: NbCell | null;
   beforePlace: Place | null;

@@ -1,5 +1,4 @@
 /** The notebook in front: what is sent along with a message, and where code from an answer goes. */
-import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -8,16 +7,14 @@ import type { ContextItem } from '../../protocol/wire';
 import { cellItem, lastError } from './notebook_context';
 
 import { serverPath } from './notebook_open';
+import { ViewModel } from '../../shared/view_model';
 
-export class NotebookFront implements IDisposable {
+export class NotebookFront extends ViewModel {
   /** Without a tracker (Notebook 7's file list) there is never a notebook in front. */
   constructor(private readonly tracker: INotebookTracker | null) {
-    tracker?.currentChanged.connect(this._onChange, this);
+    super();
+    tracker?.currentChanged.connect(this.emit, this);
     tracker?.activeCellChanged.connect(this._onCell, this);
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   /** Another cell is active: the error shown may have changed with it. */
@@ -38,7 +35,7 @@ export class NotebookFront implements IDisposable {
   /** Sends it along or leaves it out, until another notebook has come to the front and this one returns. */
   include(included: boolean): void {
     this._leftOut = included ? null : this.path;
-    this._changed.emit();
+    this.emit();
   }
 
   get activeCellId(): string | null {
@@ -50,10 +47,6 @@ export class NotebookFront implements IDisposable {
     const panel = this.tracker?.currentWidget;
     const found = panel && lastError(panel);
     return panel && found ? cellItem(panel, found.cell, trans, 'error') : null;
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
   }
 
   /** Inserts a new code cell below the active one. */
@@ -69,25 +62,10 @@ export class NotebookFront implements IDisposable {
     void panel.content.scrollToItem(index, 'smart').catch(() => undefined);
   }
 
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      this.tracker?.currentChanged.disconnect(this._onChange, this);
-      this.tracker?.activeCellChanged.disconnect(this._onCell, this);
-      Signal.clearData(this);
-    }
-  }
-
   private _onCell(): void {
     this._cellChanged.emit();
   }
 
-  private _onChange(): void {
-    this._changed.emit();
-  }
-
   private _leftOut: string | null = null;
-  private _isDisposed = false;
   private readonly _cellChanged = new Signal<this, void>(this);
-  private readonly _changed = new Signal<this, void>(this);
 }

@@ -26,7 +26,7 @@ export interface NotebookPart extends Record<string, unknown> {
 }
 
 /** Which cells are requested: those in `only`, and the `last` ones at the end. */
-export interface Wanted {
+interface Wanted {
   only: ReadonlySet<string>;
   last: number;
 }

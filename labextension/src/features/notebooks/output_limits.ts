@@ -5,7 +5,7 @@ import type { IOutput } from '@jupyterlab/nbformat';
 
 import { countChars, jsonBytes, wellFormed } from '../../protocol/frame_size';
 
-export interface OutputLimits {
+interface OutputLimits {
   /** Longest text of one value. */
   textChars: number;
   /** Longest other value, such as an image in base64. */

@@ -3,7 +3,7 @@
  * untouched.
  */
 
-export interface TextPatch {
+interface TextPatch {
   /** Where the old text is replaced, from (inclusive) and to (exclusive). */
   start: number;
   end: number;

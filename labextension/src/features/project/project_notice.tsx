@@ -5,7 +5,7 @@ import { useId, useState } from 'react';
 import type { ProjectFile } from '../../protocol/wire';
 import { DeclineButton, ShownText, TrustButton, useShownFile } from './project_answer';
 import type { ProjectAnswers } from './project_answer';
-import { RefusalNote } from '../../shared/refusal_note';
+import { RefusalNote } from '../../shared/problem_notes';
 import { useUi } from '../../shared/ui_context';
 
 interface ProjectNoticeProps extends ProjectAnswers {

@@ -7,7 +7,7 @@ import type { ProjectFile } from '../../protocol/wire';
 import { IconButton } from '../../shared/icon_button';
 import { DeclineButton, ShownText, TrustButton, useShownFile } from './project_answer';
 import type { ProjectAnswers } from './project_answer';
-import { RefusalNote } from '../../shared/refusal_note';
+import { ProblemNote, RefusalNote } from '../../shared/problem_notes';
 import { useUi } from '../../shared/ui_context';
 
 interface ProjectPanelProps extends ProjectAnswers {
@@ -47,14 +47,7 @@ export function ProjectPanel(props: ProjectPanelProps): JSX.Element {
         <h3>{trans.__('Project instructions')}</h3>
         <IconButton icon={closeIcon} label={trans.__('Close')} hook="project-close" onClick={close} />
       </header>
-      {problem && (
-        <div className="onyx-Problem" role="alert" data-onyx="project-problem">
-          <span>{problem}</span>
-          <button type="button" className="onyx-Link" onClick={open}>
-            {trans.__('Try again')}
-          </button>
-        </div>
-      )}
+      <ProblemNote problem={problem} again={open} hook="project-problem" />
       {files?.length === 0 && (
         <p className="onyx-Grants-lead" data-onyx="project-empty">
           {trans.__('None. An AGENTS.md in the top folder guides Onyx once you trust it.')}

@@ -3,6 +3,7 @@
  * combining several reasons that come together.
  */
 import type { IDisposable } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
 
 import type { EventFrame } from '../../protocol/frames';
 import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
@@ -10,7 +11,7 @@ import type { Methods } from '../../protocol/wire';
 
 type Changes = Methods['notebook.changes'];
 
-export interface Subject {
+interface Subject {
   /** Several reasons to ask within this many milliseconds count as one. */
   debounceMs: number;
   /** Gets each event; true if it is a reason to ask. */
@@ -59,12 +60,9 @@ export class ChangeFeed implements IDisposable {
   }
 
   dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      clearTimeout(this._timer);
-      this.client.event.disconnect(this._onEvent, this);
-      this.client.stateChanged.disconnect(this._onState, this);
-    }
+    this._isDisposed = true;
+    clearTimeout(this._timer);
+    Signal.clearData(this);
   }
 
   private _onEvent(_: SocketClient, frame: EventFrame): void {

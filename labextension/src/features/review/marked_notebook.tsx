@@ -7,6 +7,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { IDisposable } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
 import type { PanelLayout } from '@lumino/widgets';
 
 import type { CellMarkViewProps } from './cell_mark_view';
@@ -84,14 +85,8 @@ export class MarkedNotebook implements IDisposable {
     }
     this._isDisposed = true;
     clearTimeout(this._timer);
-    this.marks.changed.disconnect(this._draw, this);
+    Signal.clearData(this);
     this.marks.dispose();
-    if (!this.panel.isDisposed) {
-      this.panel.content.modelContentChanged.disconnect(this._drawSoon, this);
-      this.panel.content.modelChanged.disconnect(this._drawSoon, this);
-      this.panel.context.pathChanged.disconnect(this._onPath, this);
-      this.panel.disposed.disconnect(this.dispose, this);
-    }
     this._widgets.forEach(widget => widget.dispose());
     this._bar?.dispose();
     this._coloured.forEach(cell => uncolour(cell));

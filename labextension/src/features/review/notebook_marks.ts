@@ -2,37 +2,32 @@
  * The undecided changes that turns made to one notebook: kept current from the server, with the user's
  * actions on them. After a reload the server reports the same again.
  */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { EventFrame } from '../../protocol/frames';
 import type { SocketClient } from '../../protocol/socket_client';
 import type { CellMark, NotebookMarksParams, NotebookReverted } from '../../protocol/wire';
 import { cellHash } from '../notebooks/cell_hash';
 import { ChangeFeed } from './change_feed';
 import { nameOf } from './mark_words';
+import { ViewModel } from '../../shared/view_model';
 
 const DEBOUNCE_MS = 120;
 
-export class NotebookMarks implements IDisposable {
+export class NotebookMarks extends ViewModel {
   constructor(
     private readonly client: SocketClient,
     private readonly path: () => string
   ) {
+    super();
     this._feed = new ChangeFeed(client, {
       debounceMs: DEBOUNCE_MS,
       isRelevant: frame => this._isRelevant(frame),
       params: () => ({ path: this.path() }),
       take: ({ marks }) => {
         this._marks = marks;
-        this._emit();
+        this.emit();
       }
     });
     this.refresh();
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   get marks(): readonly CellMark[] {
@@ -51,10 +46,6 @@ export class NotebookMarks implements IDisposable {
 
   get isBusy(): boolean {
     return this._isBusy;
-  }
-
-  get isDisposed(): boolean {
-    return this._feed.isDisposed;
   }
 
   /** Asks the server again, soon; several calls within a moment count as one. */
@@ -81,12 +72,12 @@ export class NotebookMarks implements IDisposable {
   dismiss(): void {
     this._outcome = null;
     this._problem = null;
-    this._emit();
+    this.emit();
   }
 
-  dispose(): void {
+  override dispose(): void {
     this._feed.dispose();
-    Signal.clearData(this);
+    super.dispose();
   }
 
   /** Includes what is shown at this moment: an active turn may have changed more since. */
@@ -105,7 +96,7 @@ export class NotebookMarks implements IDisposable {
     this._isBusy = true;
     this._outcome = null;
     this._problem = null;
-    this._emit();
+    this.emit();
     try {
       await action();
     } catch (error) {
@@ -113,7 +104,7 @@ export class NotebookMarks implements IDisposable {
     }
     this._isBusy = false;
     await this._feed.load();
-    this._emit();
+    this.emit();
   }
 
   private _isRelevant(frame: EventFrame): boolean {
@@ -134,16 +125,9 @@ export class NotebookMarks implements IDisposable {
     return false;
   }
 
-  private _emit(): void {
-    if (!this.isDisposed) {
-      this._changed.emit();
-    }
-  }
-
   private _marks: readonly CellMark[] = [];
   private _outcome: NotebookReverted | null = null;
   private _problem: string | null = null;
   private _isBusy = false;
   private readonly _feed: ChangeFeed;
-  private readonly _changed = new Signal<this, void>(this);
 }

@@ -2,13 +2,11 @@
  * What each turn of the current session did to notebooks, and undoing it. After a reload the server reports
  * the same again.
  */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { EventFrame } from '../../protocol/frames';
 import type { SocketClient } from '../../protocol/socket_client';
 import type { NotebookReverted, TurnInfo } from '../../protocol/wire';
 import { ChangeFeed } from './change_feed';
+import { ViewModel } from '../../shared/view_model';
 
 const DEBOUNCE_MS = 200;
 
@@ -24,8 +22,9 @@ type Doing = Omit<TurnState, 'turn'>;
 
 const IDLE: Doing = { isBusy: false, outcome: null, problem: null };
 
-export class TurnChanges implements IDisposable {
+export class TurnChanges extends ViewModel {
   constructor(private readonly client: SocketClient) {
+    super();
     this._feed = new ChangeFeed(client, {
       debounceMs: DEBOUNCE_MS,
       isRelevant: frame => this._isRelevant(frame),
@@ -33,18 +32,10 @@ export class TurnChanges implements IDisposable {
       take: ({ turns }, { sessionKey }) => {
         if (sessionKey === this._sessionKey) {
           this._states = new Map(turns.map(turn => [turn.runId, this._state(turn)]));
-          this._emit();
+          this.emit();
         }
       }
     });
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
-
-  get isDisposed(): boolean {
-    return this._feed.isDisposed;
   }
 
   /** Follows this session; null for one that the server doesn't know yet. */
@@ -53,7 +44,7 @@ export class TurnChanges implements IDisposable {
       this._sessionKey = sessionKey;
       this._states = new Map();
       this._doing.clear();
-      this._emit();
+      this.emit();
       this._feed.refresh();
     }
   }
@@ -71,9 +62,9 @@ export class TurnChanges implements IDisposable {
     await this._act(runId, 'notebook.put_back');
   }
 
-  dispose(): void {
+  override dispose(): void {
     this._feed.dispose();
-    Signal.clearData(this);
+    super.dispose();
   }
 
   private async _act(runId: string, method: 'notebook.undo' | 'notebook.put_back'): Promise<void> {
@@ -100,7 +91,7 @@ export class TurnChanges implements IDisposable {
     if (state) {
       this._states = new Map(this._states).set(runId, { turn: state.turn, ...doing });
     }
-    this._emit();
+    this.emit();
   }
 
   private _state(turn: TurnInfo): TurnState {
@@ -114,15 +105,8 @@ export class TurnChanges implements IDisposable {
     return frame.event === 'notebook.changes_updated' && isOurs(frame.data.sessionKey);
   }
 
-  private _emit(): void {
-    if (!this.isDisposed) {
-      this._changed.emit();
-    }
-  }
-
   private _sessionKey: string | null = null;
   private _states: ReadonlyMap<string, TurnState> = new Map();
   private readonly _doing = new Map<string, Doing>();
   private readonly _feed: ChangeFeed;
-  private readonly _changed = new Signal<this, void>(this);
 }

@@ -1,17 +1,13 @@
 /** The sessions to choose from, newest first, filtered by a search. */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { SocketClient } from '../../protocol/socket_client';
 import type { SessionInfo } from '../../protocol/wire';
+import { ViewModel } from '../../shared/view_model';
 
 const PAGE = 50;
 
-export class SessionList implements IDisposable {
-  constructor(private readonly client: SocketClient) {}
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
+export class SessionList extends ViewModel {
+  constructor(private readonly client: SocketClient) {
+    super();
   }
 
   get sessions(): readonly SessionInfo[] {
@@ -50,15 +46,11 @@ export class SessionList implements IDisposable {
     return this._problem;
   }
 
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
   /** Reads the first matching sessions; drops the answer to an older search. */
   async load(query = '', limit = PAGE): Promise<void> {
     const turn = ++this._turn;
     this._isLoading = true;
-    this._changed.emit();
+    this.emit();
     try {
       const found = await this.client.request('sessions.list', { query: query || null, limit });
       const { sessions, total, note, isWhole } = found;
@@ -76,16 +68,9 @@ export class SessionList implements IDisposable {
         this._problem = (error as Error).message;
       }
     }
-    if (turn === this._turn && !this._isDisposed) {
+    if (turn === this._turn && !this.isDisposed) {
       this._isLoading = false;
-      this._changed.emit();
-    }
-  }
-
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      Signal.clearData(this);
+      this.emit();
     }
   }
 
@@ -98,6 +83,4 @@ export class SessionList implements IDisposable {
   private _note: string | null = null;
   private _isWhole = true;
   private _problem: string | null = null;
-  private _isDisposed = false;
-  private readonly _changed = new Signal<this, void>(this);
 }

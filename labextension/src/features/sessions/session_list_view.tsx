@@ -4,32 +4,23 @@ import { useEffect, useRef, useState } from 'react';
 import { formatRelative } from '../../shared/relative_time';
 import { matchParts } from '../../shared/match_parts';
 import type { SessionInfo } from '../../protocol/wire';
+import type { SessionList } from './session_list';
 import { useUi } from '../../shared/ui_context';
 import { useOpenFirst } from '../../shared/use_opens_first';
 
 const SEARCH_PAUSE_MS = 200;
 
 interface SessionListViewProps {
-  sessions: readonly SessionInfo[];
-  total: number;
-  isLoading: boolean;
-  /** What kept the search from being better. */
-  note: string | null;
-  /** False if the search ran out of time before it had covered everything. */
-  isWhole: boolean;
-  problem: string | null;
+  list: SessionList;
   current: string | null;
   search: (query: string) => void;
-  /** The query of the listed sessions; null before there are any. */
-  searched: string | null;
-  /** The query that failed, if the newest search has failed. */
-  failed: string | null;
   open: (session: SessionInfo) => void;
   close: () => void;
 }
 
 export function SessionListView(props: SessionListViewProps): JSX.Element {
-  const { sessions, current, search, searched, failed, open, close } = props;
+  const { list, current, search, open, close } = props;
+  const { sessions, query: searched, failed } = list;
   const { trans } = useUi();
   const [query, setQuery] = useState('');
   const first = useRef(true);
@@ -39,10 +30,10 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
     return () => clearTimeout(timer);
   }, [query, search]);
   const openFirst = useOpenFirst({ query, searched, failed, results: sessions, open });
-  const list = useRef<HTMLUListElement>(null);
+  const rowList = useRef<HTMLUListElement>(null);
   const move = (event: React.KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    const rows = Array.from(list.current?.querySelectorAll('button') ?? []);
+    const rows = Array.from(rowList.current?.querySelectorAll('button') ?? []);
     const at = rows.indexOf(document.activeElement as HTMLButtonElement);
     if (step !== 0 && rows[at + step]) {
       event.preventDefault();
@@ -77,7 +68,7 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
         onBlur={openFirst.cancel}
         onKeyDown={openFirst.onKey}
       />
-      <ul className="onyx-Sessions-items" ref={list}>
+      <ul className="onyx-Sessions-items" ref={rowList}>
         {sessions.map(session => (
           <SessionRow
             key={session.sessionKey}
@@ -88,14 +79,15 @@ export function SessionListView(props: SessionListViewProps): JSX.Element {
           />
         ))}
       </ul>
-      <Standing {...props} query={query} />
+      <Standing list={list} query={query} search={search} />
     </div>
   );
 }
 
 /** The state of the list: no results, more results, how it was searched. */
-function Standing(props: SessionListViewProps & { query: string }): JSX.Element {
-  const { sessions, total, isLoading, note, isWhole, problem, search, query } = props;
+function Standing(props: Pick<SessionListViewProps, 'list' | 'search'> & { query: string }): JSX.Element {
+  const { list, search, query } = props;
+  const { sessions, total, isLoading, note, isWhole, problem } = list;
   const { trans } = useUi();
   const isEmpty = sessions.length === 0 && !isLoading;
   const nothing = isWhole ? trans.__('Nothing found.') : trans.__('Nothing found so far.');

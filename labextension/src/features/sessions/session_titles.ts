@@ -1,15 +1,12 @@
 /** The titles of conversations, by key. Unknown ones are requested once. */
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { SocketClient } from '../../protocol/socket_client';
+import { ViewModel } from '../../shared/view_model';
 
 const LIMIT = 200;
 
-export class SessionTitles {
-  constructor(private readonly client: SocketClient) {}
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
+export class SessionTitles extends ViewModel {
+  constructor(private readonly client: SocketClient) {
+    super();
   }
 
   /** Its title; null if it is unknown, or not known yet. */
@@ -29,7 +26,7 @@ export class SessionTitles {
     try {
       const { sessions } = await this.client.request('sessions.list', { limit: LIMIT });
       sessions.forEach(({ sessionKey, title }) => this._titles.set(sessionKey, title || null));
-      this._changed.emit();
+      this.emit();
     } catch {
       // Without a title, a version still says which conversation it comes from.
     } finally {
@@ -39,5 +36,4 @@ export class SessionTitles {
 
   private _isLoading = false;
   private readonly _titles = new Map<string, string | null>();
-  private readonly _changed = new Signal<this, void>(this);
 }

@@ -11,7 +11,7 @@ export type Widget = 'text' | 'number' | 'checkbox' | 'select' | 'path' | 'json'
 /** A value, nothing (the cell's own default applies), or an error. */
 type Read = { value: unknown } | { absent: true } | { error: string };
 
-export interface ReadForm {
+interface ReadForm {
   values: Record<string, unknown>;
   /** By field name. */
   errors: Record<string, string>;

@@ -3,12 +3,10 @@
  * is asked and what an answer does: the output holds just an id, since any code in a kernel can write an
  * output.
  */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { EventFrame } from '../../protocol/frames';
 import type { SocketClient } from '../../protocol/socket_client';
 import type { SkillDetail, SkillQuestionClosedData } from '../../protocol/wire';
+import { ViewModel } from '../../shared/view_model';
 
 export const CONSENT_MIME_TYPE = 'application/vnd.onyx.skill-question+json';
 
@@ -20,14 +18,11 @@ export interface OpenQuestion {
 
 export type QuestionEnd = Pick<SkillQuestionClosedData, 'outcome' | 'reason'>;
 
-export class SkillConsent implements IDisposable {
+export class SkillConsent extends ViewModel {
   constructor(private readonly client: SocketClient) {
+    super();
     client.event.connect(this._onEvent, this);
     client.stateChanged.connect(this._onConnection, this);
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   get online(): boolean {
@@ -65,19 +60,6 @@ export class SkillConsent implements IDisposable {
   trust = (hash: string): Promise<void> => this._answer({ hash });
 
   refuse = (): Promise<void> => this._answer({});
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      this.client.event.disconnect(this._onEvent, this);
-      this.client.stateChanged.disconnect(this._onConnection, this);
-      Signal.clearData(this);
-    }
-  }
 
   private async _answer(given: { hash?: string }): Promise<void> {
     if (!this._question || this._end) {
@@ -126,9 +108,9 @@ export class SkillConsent implements IDisposable {
   }
 
   private _setError(problem: string | null): void {
-    if (!this._isDisposed) {
+    if (!this.isDisposed) {
       this._problem = problem;
-      this._changed.emit();
+      this.emit();
     }
   }
 
@@ -142,7 +124,7 @@ export class SkillConsent implements IDisposable {
 
   private _onConnection(): void {
     void this._load();
-    this._changed.emit();
+    this.emit();
   }
 
   private _id = '';
@@ -150,6 +132,4 @@ export class SkillConsent implements IDisposable {
   private _end: QuestionEnd | null = { outcome: 'gone' };
   private _problem: string | null = null;
   private _turn = 0;
-  private _isDisposed = false;
-  private readonly _changed = new Signal<this, void>(this);
 }

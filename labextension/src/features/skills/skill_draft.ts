@@ -1,10 +1,8 @@
 /** A skill to be made from a notebook: the proposal, the user's edits, and saving it. */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import { RequestError } from '../../protocol/frames';
 import type { SocketClient } from '../../protocol/socket_client';
 import type { SkillInfo, SkillsSaveParams } from '../../protocol/wire';
+import { ViewModel } from '../../shared/view_model';
 
 export type Place = NonNullable<SkillsSaveParams['place']>;
 
@@ -17,11 +15,9 @@ export interface Draft {
   readonly overwrite: boolean;
 }
 
-export class SkillDraft implements IDisposable {
-  constructor(private readonly client: SocketClient) {}
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
+export class SkillDraft extends ViewModel {
+  constructor(private readonly client: SocketClient) {
+    super();
   }
 
   /** null while none is being made, and while the proposal is in progress. */
@@ -48,16 +44,12 @@ export class SkillDraft implements IDisposable {
     return this._isSaving;
   }
 
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
   async begin(path: string): Promise<void> {
     this._path = path;
     this._draft = null;
     this._hint = null;
     this._errors = {};
-    this._emit();
+    this.emit();
     try {
       const { name, description, parameters, problem } = await this.client.request('skills.propose', {
         path
@@ -71,7 +63,7 @@ export class SkillDraft implements IDisposable {
         this._errors = { '': (error as Error).message };
       }
     }
-    this._emit();
+    this.emit();
   }
 
   change(values: Partial<Omit<Draft, 'path'>>): void {
@@ -81,7 +73,7 @@ export class SkillDraft implements IDisposable {
     this._draft = { ...this._draft, ...values };
     const cleared = new Set(['', ...Object.keys(values)]);
     this._errors = Object.fromEntries(Object.entries(this._errors).filter(([field]) => !cleared.has(field)));
-    this._emit();
+    this.emit();
   }
 
   /** The saved skill; null if something must be corrected first. */
@@ -92,7 +84,7 @@ export class SkillDraft implements IDisposable {
     }
     this._isSaving = true;
     this._errors = {};
-    this._emit();
+    this.emit();
     try {
       const { skill } = await this.client.request('skills.save', { ...draft });
       this.cancel();
@@ -102,7 +94,7 @@ export class SkillDraft implements IDisposable {
       return null;
     } finally {
       this._isSaving = false;
-      this._emit();
+      this.emit();
     }
   }
 
@@ -111,20 +103,7 @@ export class SkillDraft implements IDisposable {
     this._draft = null;
     this._hint = null;
     this._errors = {};
-    this._emit();
-  }
-
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      Signal.clearData(this);
-    }
-  }
-
-  private _emit(): void {
-    if (!this._isDisposed) {
-      this._changed.emit();
-    }
+    this.emit();
   }
 
   private _path: string | null = null;
@@ -132,8 +111,6 @@ export class SkillDraft implements IDisposable {
   private _hint: string | null = null;
   private _errors: Readonly<Record<string, string>> = {};
   private _isSaving = false;
-  private _isDisposed = false;
-  private readonly _changed = new Signal<this, void>(this);
 }
 
 const FIELDS = new Set(['name', 'description', 'parameters', 'place']);

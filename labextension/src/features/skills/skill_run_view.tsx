@@ -1,4 +1,4 @@
-/** One run of a skill: its progress, outcome and result, and a link to its executed copy. */
+/** The runs of a skill: the open one with its progress, outcome and result, and earlier ones. */
 import { memo, useEffect, useRef } from 'react';
 
 import { formatRelative } from '../../shared/relative_time';
@@ -88,7 +88,56 @@ function Time({ run }: { run: SkillRunInfo }): JSX.Element {
   );
 }
 
-export function statusName(run: SkillRunInfo, trans: Ui['trans']): string {
+/** Earlier runs, one line each: parameters, outcome, when, by whom. */
+export function SkillHistory(props: {
+  runs: readonly SkillRunInfo[];
+  currentId: string | null;
+  open: (run: SkillRunInfo) => void;
+}): JSX.Element {
+  const { runs, currentId, open } = props;
+  const { trans } = useUi();
+  return (
+    <section className="onyx-History" data-onyx="skill-history">
+      <h3>{trans.__('Runs')}</h3>
+      <ul>
+        {runs.map(run => (
+          <li key={run.runId}>
+            <button
+              type="button"
+              className="onyx-Row"
+              data-onyx="skill-history-run"
+              data-status={run.status}
+              aria-current={run.runId === currentId}
+              onClick={() => open(run)}
+            >
+              <span className="onyx-History-values">{valuesOf(run, trans)}</span>
+              <span className="onyx-History-facts" title={run.startedAt}>
+                {[statusName(run, trans), formatRelative(run.startedAt), personOf(run, trans)]
+                  .filter(Boolean)
+                  .join(' · ')}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function valuesOf(run: SkillRunInfo, trans: Ui['trans']): string {
+  const values = Object.entries(run.parameters);
+  const words = values.map(
+    ([name, value]) => `${name} = ${typeof value === 'string' ? value : JSON.stringify(value)}`
+  );
+  return words.join(', ') || trans.__('as it is');
+}
+
+/** `user:Ada` and `agent:main` in readable form; empty for one's own runs. */
+function personOf(run: SkillRunInfo, trans: Ui['trans']): string {
+  return run.by.startsWith('agent:') ? trans.__('by the agent') : '';
+}
+
+function statusName(run: SkillRunInfo, trans: Ui['trans']): string {
   const names: Record<SkillRunInfo['status'], string> = {
     running: trans.__('Running'),
     ok: trans.__('Done'),

@@ -1,21 +1,16 @@
 /** Runs of one skill: earlier ones, and the open one with its progress and result. */
-import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
-
 import type { EventFrame } from '../../protocol/frames';
 import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
 import type { SkillResult, SkillRunInfo } from '../../protocol/wire';
+import { ViewModel } from '../../shared/view_model';
 
 const SHOWN_RUNS = 20;
 
-export class SkillRuns implements IDisposable {
+export class SkillRuns extends ViewModel {
   constructor(private readonly client: SocketClient) {
+    super();
     client.event.connect(this._onEvent, this);
     client.stateChanged.connect(this._onConnection, this);
-  }
-
-  get changed(): ISignal<this, void> {
-    return this._changed;
   }
 
   /** Newest first. */
@@ -42,10 +37,6 @@ export class SkillRuns implements IDisposable {
     return this._isStarting;
   }
 
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
   /** Shows the runs of this skill and opens the newest. */
   show(skill: string | null): void {
     if (skill === this._skill) {
@@ -56,7 +47,7 @@ export class SkillRuns implements IDisposable {
     this._currentId = null;
     this._result = null;
     this._problem = null;
-    this._emit();
+    this.emit();
     void this._load();
   }
 
@@ -64,7 +55,7 @@ export class SkillRuns implements IDisposable {
   open(runId: string | null): void {
     this._currentId = runId;
     this._problem = null;
-    this._emit();
+    this.emit();
     void this._loadResult();
   }
 
@@ -76,7 +67,7 @@ export class SkillRuns implements IDisposable {
     }
     this._isStarting = true;
     this._problem = null;
-    this._emit();
+    this.emit();
     try {
       const { runId } = await this.client.request('skills.run', { name, parameters, path });
       if (name === this._skill) {
@@ -87,7 +78,7 @@ export class SkillRuns implements IDisposable {
       this._problem = (error as Error).message;
     } finally {
       this._isStarting = false;
-      this._emit();
+      this.emit();
     }
   }
 
@@ -96,14 +87,7 @@ export class SkillRuns implements IDisposable {
       await this.client.request('skills.stop', { runId });
     } catch (error) {
       this._problem = (error as Error).message;
-      this._emit();
-    }
-  }
-
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      Signal.clearData(this);
+      this.emit();
     }
   }
 
@@ -124,7 +108,7 @@ export class SkillRuns implements IDisposable {
         this._problem = (error as Error).message;
       }
     }
-    this._emit();
+    this.emit();
     await this._loadResult();
   }
 
@@ -143,7 +127,7 @@ export class SkillRuns implements IDisposable {
         this._problem = (error as Error).message;
       }
     }
-    this._emit();
+    this.emit();
   }
 
   private _onEvent(_: SocketClient, frame: EventFrame): void {
@@ -153,7 +137,7 @@ export class SkillRuns implements IDisposable {
       const { runId, index, total, cell, line } = frame.data;
       const progress = { index, total, cell, line };
       this._runs = this._runs.map(run => (run.runId === runId ? { ...run, progress } : run));
-      this._emit();
+      this.emit();
     }
   }
 
@@ -165,7 +149,7 @@ export class SkillRuns implements IDisposable {
     this._runs = isKnown
       ? this._runs.map(one => (one.runId === run.runId ? run : one))
       : [run, ...this._runs].slice(0, SHOWN_RUNS);
-    this._emit();
+    this.emit();
     if (run.runId === this._currentId) {
       void this._loadResult();
     }
@@ -177,18 +161,10 @@ export class SkillRuns implements IDisposable {
     }
   }
 
-  private _emit(): void {
-    if (!this._isDisposed) {
-      this._changed.emit();
-    }
-  }
-
   private _skill: string | null = null;
   private _runs: readonly SkillRunInfo[] = [];
   private _currentId: string | null = null;
   private _result: SkillResult | null = null;
   private _problem: string | null = null;
   private _isStarting = false;
-  private _isDisposed = false;
-  private readonly _changed = new Signal<this, void>(this);
 }

@@ -11,8 +11,8 @@ import { PanelFrame } from '../../shared/panel_frame';
 import { SkillDetailView } from './skill_detail_view';
 import { SkillDraftForm } from './skill_draft_form';
 import { SkillList } from './skill_list';
-import { SkillsEmpty } from './skills_empty';
-import { UiProvider } from '../../shared/ui_context';
+import { ProblemNote } from '../../shared/problem_notes';
+import { UiProvider, useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 import type { NotebookFront } from '../notebooks/notebook_front';
 import { DRIVE_NAME } from '../workspace/onyx_drive';
@@ -23,7 +23,7 @@ import { fileName } from '../../shared/short_text';
 
 const MAX_COMPLETIONS = 50;
 
-export interface SkillsPanelProps {
+interface SkillsPanelProps {
   skills: Skills;
   runs: SkillRuns;
   draft: SkillDraft;
@@ -92,16 +92,7 @@ function Panel(props: SkillsPanelProps): JSX.Element {
           />
         </>
       }
-      notice={
-        skills.problem && (
-          <div className="onyx-Problem" role="alert" data-onyx="skills-problem">
-            <span>{skills.problem}</span>
-            <button type="button" className="onyx-Link" onClick={() => void skills.load()}>
-              {trans.__('Try again')}
-            </button>
-          </div>
-        )
-      }
+      notice={<ProblemNote problem={skills.problem} again={() => void skills.load()} hook="skills-problem" />}
       list={
         <SkillList
           skills={skills.skills}
@@ -155,6 +146,27 @@ function DetailPart(props: SkillsPanelProps & { saveNotebook: () => void }): JSX
       openRun={runId => runs.open(runId)}
       back={() => skills.select(null)}
     />
+  );
+}
+
+/** What skills are, and how to get the first one, from the notebook in front. */
+function SkillsEmpty(props: { notebook: string | null; saveNotebook: () => void }): JSX.Element {
+  const { notebook, saveNotebook } = props;
+  const { trans } = useUi();
+  return (
+    <div className="onyx-Panel-empty" data-onyx="skills-empty">
+      <p>{trans.__('Choose a skill to see what it does and to run it.')}</p>
+      <p>
+        {trans.__(
+          'A notebook with a parameters cell can become a skill; a folder with a SKILL.md tells Onyx how to do something.'
+        )}
+      </p>
+      {notebook && (
+        <button type="button" className="onyx-Link" onClick={saveNotebook}>
+          {trans.__('Save %1 as a skill', notebook)}
+        </button>
+      )}
+    </div>
   );
 }
 

@@ -1,0 +1,1 @@
+"""The figures of the protocols that providers are spoken to in."""

@@ -1,0 +1,90 @@
+"""Totals are the sums of the ledger's lines, whichever server wrote them, and each line is read once."""
+
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from onyx_jupyter.usage.ledger import Ledger
+from onyx_jupyter.usage.totals import Totals, end_of_day
+from tests.usage.calls import NOON, call
+
+DAY = date(2026, 3, 14)
+
+
+def test_a_day_is_summed_by_role_and_model_and_a_conversation_over_all_days(tmp_path):
+    ledger, totals = Ledger(tmp_path), Totals(Ledger(tmp_path), UTC)
+    ledger.append(call((10, 2), 0.5))
+    ledger.append(call((20, 3), 0.25, role="consolidation"))
+    ledger.append(call((1, 1), 0.1, at=NOON.replace(day=15)))
+    cells = totals.since(DAY)[DAY]
+    assert {cell: one.input_tokens for cell, one in cells.items()} == {
+        ("default", "openai/gpt-5"): 10,
+        ("consolidation", "openai/gpt-5"): 20,
+    }
+    assert totals.of_day(DAY).cost_usd == pytest.approx(0.75)
+    assert totals.of_session("s1").cost_usd == pytest.approx(0.85)
+    assert list(totals.since(date(2026, 3, 15))) == [date(2026, 3, 15)]
+
+
+def test_what_has_no_known_price_is_counted_beside_the_cost(tmp_path):
+    ledger, totals = Ledger(tmp_path), Totals(Ledger(tmp_path), UTC)
+    for terms, price in (("paid", 0.5), ("paid", None), ("plan", None), ("free", None)):
+        ledger.append(call((10, 2), price, terms=terms))
+    day = totals.of_day(DAY)
+    assert (day.calls, day.cost_usd, day.unpriced_calls, day.plan_calls, day.free_calls) == (4, 0.5, 1, 1, 1)
+    assert (day.input_tokens, day.budget_tokens) == (40, 36)
+
+
+def test_what_another_server_appends_is_added_and_a_torn_or_damaged_line_is_skipped(tmp_path):
+    ledger, totals = Ledger(tmp_path), Totals(Ledger(tmp_path), UTC)
+    ledger.append(call())
+    assert totals.of_day(DAY).calls == 1
+    file = tmp_path / "2026-03.jsonl"
+    with file.open("ab") as other:
+        other.write(b'{"v":1,"ts":"2026-03-14T1')  # killed in the middle
+    assert totals.of_day(DAY).calls == 1
+    Ledger(tmp_path).append(call())
+    assert totals.of_day(DAY).calls == 2
+    file.write_bytes(file.read_bytes() + b"not JSON\n[]\n")
+    assert totals.of_day(DAY).calls == 2
+
+
+def test_nothing_is_read_twice(tmp_path):
+    class Counting(Ledger):
+        lines = 0
+
+        def calls(self, *args, **kwargs):
+            for one in super().calls(*args, **kwargs):
+                self.lines += 1
+                yield one
+
+    ledger = Counting(tmp_path)
+    totals = Totals(ledger, UTC)
+    for _ in range(20):
+        ledger.append(call())
+        assert totals.of_session("s1").calls == totals.of_day(DAY).calls
+    assert ledger.lines == 20
+
+
+def test_after_a_file_was_removed_the_rest_is_read_again(tmp_path):
+    ledger, totals = Ledger(tmp_path), Totals(Ledger(tmp_path), UTC)
+    ledger.append(call())
+    ledger.append(call(at=NOON.replace(month=4)))
+    assert totals.of_session("s1").calls == 2
+    (tmp_path / "2026-03.jsonl").unlink()
+    assert totals.of_session("s1").calls == 1
+
+
+def test_a_day_is_that_of_the_zone(tmp_path):
+    ledger = Ledger(tmp_path)
+    ledger.append(call(at=datetime(2026, 3, 14, 23, 30, tzinfo=UTC)))
+    berlin = ZoneInfo("Europe/Berlin")
+    assert Totals(ledger, berlin).of_day(date(2026, 3, 15)).calls == 1
+    assert Totals(ledger, UTC).of_day(DAY).calls == 1
+    # On that night the clocks went forward: the day has 23 hours.
+    assert end_of_day(datetime(2026, 3, 29, 0, 30, tzinfo=UTC), berlin) == datetime(2026, 3, 29, 22, tzinfo=UTC)
+
+
+def test_a_home_without_a_ledger_has_no_usage(tmp_path):
+    assert Totals(Ledger(tmp_path / "usage"), UTC).of_day(DAY).calls == 0
