@@ -175,9 +175,7 @@ class AgentConnection:
 
     async def close(self) -> None:
         """Ends the agent with everything that it started."""
-        if self._closing is None:
-            self._closing = asyncio.create_task(self._close(), name=f"onyx end of {self.agent.name}")
-        await asyncio.shield(self._closing)
+        await asyncio.shield(self._abandon())
 
     async def _close(self) -> None:
         await self._withdraw()
@@ -188,15 +186,13 @@ class AgentConnection:
         self, folder: Path, mcp_servers: Sequence[Mapping[str, Any]], earlier_session: str | None
     ) -> None:
         from acp.meta import PROTOCOL_VERSION
-        from acp.schema import ClientCapabilities, FileSystemCapabilities, Implementation, InitializeRequest
+        from acp.schema import ClientCapabilities, Implementation, InitializeRequest
         from acp.schema import InitializeResponse as Initialized
 
         # Neither files nor terminals are offered: the agent has its own, and reaches the open notebooks by MCP.
         request = InitializeRequest(
             protocol_version=PROTOCOL_VERSION,
-            client_capabilities=ClientCapabilities(
-                fs=FileSystemCapabilities(read_text_file=False, write_text_file=False), terminal=False
-            ),
+            client_capabilities=ClientCapabilities(),
             client_info=Implementation(name="onyx-jupyter", title="Onyx for Jupyter", version=__version__),
         )
         answer = self._valid(Initialized, await self._within(START_S, self._request("initialize", request)))
@@ -303,9 +299,10 @@ class AgentConnection:
             async with asyncio.timeout(SEND_S):  # an agent that reads nothing blocks the pipe
                 await self._connection.send_notification("session/cancel", {"sessionId": self.session_id})
 
-    def _abandon(self) -> None:
+    def _abandon(self) -> asyncio.Task[None]:
         if self._closing is None:
             self._closing = asyncio.create_task(self._close(), name=f"onyx end of {self.agent.name}")
+        return self._closing
 
     async def _withdraw(self) -> None:
         """Open permission requests are answered as cancelled, and the answers are on their way."""
