@@ -28,7 +28,7 @@ html_use_index = False
 
 # Every page is in here, or the build fails.
 NAVIGATION = {
-    "Start": ["getting-started", "local-models", "providers"],
+    "Start": ["getting-started", "local-models", "providers", "acp"],
     "Chat": ["modes", "what-is-sent", "steering", "context", "limits", "usage"],
     "Notebooks": ["notebooks", "review", "kernel", "magics"],
     "Memory": ["memory", "memory-search", "knowledge"],

@@ -52,6 +52,7 @@ ACTIONS: Mapping[str, Words] = {
     "search_web": Words("Search the web for", "Searched the web for"),
     "read_page": Words("Read the page", "Read the page"),
     "send_request": Words("Request", "Requested"),
+    "use_tool": Words("Use", "Used"),
     "ask_person": Words("Ask", "Asked"),
     "plan": Words("Plan", "Planned"),
     "look_up_tool": Words("Look up the tool", "Looked up the tool"),

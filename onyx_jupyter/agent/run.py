@@ -84,6 +84,11 @@ class Toolbox(Protocol):
     """The tools of a run; there are fewer once the user chooses a stricter mode during the run."""
 
     @property
+    def mode(self) -> str:
+        """ask, agent or auto."""
+        ...
+
+    @property
     def registry(self) -> ToolRegistry: ...
 
     def equip(self, request: ModelRequest) -> ModelRequest:
@@ -131,6 +136,17 @@ class Inbox(Protocol):
         ...
 
 
+class ExternalAgent(Protocol):
+    """Another agent, which answers a run in place of the loop and its model."""
+
+    async def answer(self, run: Run) -> str:
+        """Returns the text of the last reply; everything is recorded and announced as the loop does it.
+
+        Raises: ModelError, StorageError.
+        """
+        ...
+
+
 @dataclass
 class Run:
     """One answer being made, from the user's message to final, error or aborted.
@@ -140,7 +156,8 @@ class Run:
     stopped midway. `lead` separates the next text sent to watchers from the text before it. `audit` receives each call
     that has its result, with its status. `why` is the text with which the model made its latest calls, shown to the
     person who approves them: the one of session `asked_in` if a parent started this run, with which it then shares
-    `spent`. `thoughts` are those before `text`, until both are saved. `effort` is what the message asked for.
+    `spent`. An `external_agent` answers instead of the model. `thoughts` are those before `text`, until both are saved.
+    `effort` is what the message asked for.
     """
 
     run_id: str
@@ -172,6 +189,7 @@ class Run:
     effort: str | None = None
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
     reflection_prompt: str | None = None
+    external_agent: ExternalAgent | None = None
     text: str = field(default="", init=False)
     lead: str = field(default="", init=False)
     why: str = field(default="", init=False)

@@ -53,7 +53,7 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
 async def _work(run: Run) -> str:
     """However the loop ends, background processes end before the end of the run is announced."""
     try:
-        return await run_loop(run)
+        return await (run.external_agent.answer(run) if run.external_agent else run_loop(run))
     finally:
         closing = asyncio.ensure_future(run.processes.close())
         try:

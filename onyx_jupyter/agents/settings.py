@@ -22,7 +22,7 @@ from onyx_jupyter.config.problems import Problem
 from onyx_jupyter.config.roles import model_for, role_model
 from onyx_jupyter.config.schema import AgentConfig, Config, ProviderConfig
 from onyx_jupyter.config.schema.section import REFUSED_KEY
-from onyx_jupyter.config.sections import with_sections
+from onyx_jupyter.config.sections import HoldsSecrets, with_sections
 from onyx_jupyter.errors import ConfigError, NotFound, StorageError
 from onyx_jupyter.providers.embedders.ollama import OLLAMA
 from onyx_jupyter.providers.embedders.settings import EmbedderKind, EmbeddingSettings
@@ -187,9 +187,11 @@ def _configured_secrets(config: Config) -> dict[str, str]:
     passwords = {kind: urlsplit(url).password for kind, url in addresses.items() if url}
     keys = {f"{name}-key": provider.api_key for name, provider in config.providers.items()}
     keys["brave-key"] = config.tools.web.brave_api_key
+    sections = (getattr(config, name) for name in config.model_fields_set)
+    held = {value: kind for one in sections if isinstance(one, HoldsSecrets) for value, kind in one.secrets().items()}
     known = {key.get_secret_value(): re.sub(r"[^a-z0-9-]+", "-", kind.lower()) for kind, key in keys.items() if key}
     known.pop(REFUSED_KEY, None)
-    return known | {unquote(password): f"{kind}-password" for kind, password in passwords.items() if password}
+    return held | known | {unquote(password): f"{kind}-password" for kind, password in passwords.items() if password}
 
 
 def written_keys(raw: Mapping[str, Any]) -> dict[str, str]:

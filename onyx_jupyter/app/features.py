@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onyx_jupyter.app.foundation import FOUNDATION
+from onyx_jupyter.features.acp.feature import FEATURE as ACP
 from onyx_jupyter.features.agents.feature import FEATURE as AGENTS
 from onyx_jupyter.features.approvals.feature import FEATURE as APPROVALS
 from onyx_jupyter.features.files.feature import FEATURE as FILES
@@ -42,6 +43,7 @@ FEATURES: tuple[Feature, ...] = (
     PROVIDERS,
     SETTINGS,
     LOCAL_MODELS,
+    ACP,
     CONVERSATIONS,
     APPROVALS,
     QUESTIONS,

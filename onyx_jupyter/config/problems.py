@@ -13,8 +13,8 @@ from pydantic_core import ErrorDetails
 from onyx_jupyter.config.json5_lines import Path
 
 # Where API keys are set, and which values there can still be shown: a key is easily put one level too high.
-_KEY_PLACES = (("providers",), ("tools", "web"))
-_SHOWN_OF_THEM = ("baseUrl", "toolMode", "effort", "search", "searxngUrl", "allowPrivate")
+_KEY_PLACES = (("providers",), ("tools", "web"), ("acp", "agents"))
+_SHOWN_OF_THEM = ("baseUrl", "toolMode", "effort", "search", "searxngUrl", "allowPrivate", "command", "cwd")
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _LONGEST_VALUE = 60
 # Above this likeness (0 to 1), a key is taken for a misspelling of another one.

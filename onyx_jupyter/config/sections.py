@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, Field, create_model
 
 from onyx_jupyter.config.schema import Config
 
 S = TypeVar("S", bound=BaseModel)
+
+
+@runtime_checkable
+class HoldsSecrets(Protocol):
+    """A section with secrets of which the base knows nothing."""
+
+    def secrets(self) -> Mapping[str, str]:
+        """Value → kind."""
+        ...
 
 
 def with_sections(sections: Mapping[str, type[BaseModel]]) -> type[Config]:

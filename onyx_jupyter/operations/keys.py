@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onyx_jupyter.operations.dependencies import Key
 
 if TYPE_CHECKING:
+    from onyx_jupyter.agent.run import ExternalAgent
     from onyx_jupyter.agents.agents import AgentParts, Agents
     from onyx_jupyter.agents.configured import Configured
     from onyx_jupyter.agents.offered_skills import OfferedSkills
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.operations.host import Host
     from onyx_jupyter.operations.signal import Signal
     from onyx_jupyter.project.instructions import Instructions
-    from onyx_jupyter.protocols import Embeddings, Knowledge, Notebooks, Search, Sessions
+    from onyx_jupyter.protocols import Embeddings, Knowledge, ModelInfo, Notebooks, Search, Sessions
     from onyx_jupyter.runs.audit_trail import AuditTrail
     from onyx_jupyter.runs.journal import TranscriptJournal
     from onyx_jupyter.runs.prefill import Prefill
@@ -79,4 +80,6 @@ OFFERED_SKILLS: Key[Callable[[AgentParts], Awaitable[OfferedSkills]]] = Key("age
 PROJECT_INSTRUCTIONS: Key[Callable[[], Awaitable[Instructions | None]]] = Key("project instructions")
 RECORDED_NOTEBOOKS: Key[Callable[[Author], Notebooks]] = Key("recorded notebooks")
 PENDING_REVIEW: Key[Callable[[str, Sequence[Entry]], Awaitable[dict[str, Any]]]] = Key("review decisions")
+EXTERNAL_AGENT: Key[Callable[[str, SessionTranscript, AgentParts], ExternalAgent | None]] = Key("answering agents")
+EXTERNAL_AGENT_MODELS: Key[Callable[[], Awaitable[Sequence[ModelInfo]]]] = Key("choice of agents")
 OTHER_SESSIONS: Key[Callable[[str, str, Entry], Sessions]] = Key("other agent sessions")

@@ -8,6 +8,7 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers.endpoint import Endpoint
 from onyx_jupyter.providers.error_map import Provider, missing_key
 from onyx_jupyter.providers.known_providers import (
+    ACP,
     KNOWN_PROVIDERS,
     LOCAL,
     LOGIN_PROVIDERS,
@@ -27,6 +28,11 @@ def endpoint_of(model_id: str, settings: ModelsSettings) -> Endpoint:
     name, _, model = model_id.partition("/")
     if not model:
         raise ModelError("not_found", f'"{model_id}" is not a model id.', hint=_id_hint())
+    if name == ACP:
+        message = (
+            f"{model_id} is another agent: it answers in sessions that chose it, and does no work in the background."
+        )
+        raise ModelError("not_found", message, hint="Choose a model for that.", permanent=True)
     if name in LOGIN_PROVIDERS:
         raise ModelError(
             "not_found",

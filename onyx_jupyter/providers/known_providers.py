@@ -39,6 +39,8 @@ class Dialect:
 THROUGH_LITELLM = Dialect()
 OWN_SERVER = Dialect("openai", "reasoning_effort", ("low", "medium", "high"))
 LOCAL = "local"
+ACP = "acp"
+"""Begins the ids of other agents, which answer sessions and are no provider."""
 
 
 @dataclass(frozen=True, slots=True)

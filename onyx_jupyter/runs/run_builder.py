@@ -113,7 +113,10 @@ class RunBuilder:
 
         model = self.model_choice.open(around.models(), settings.config, parts.config, summary.model, request_for)
         model_id = summary.model or around.model_of(parts.config)
-        if self.model_choice.uses_cell_mode(settings.config, model_id, chosen_tool_mode(message)):
+        external_agent = around.external_agent(model_id, transcript, parts)
+        if external_agent is None and self.model_choice.uses_cell_mode(
+            settings.config, model_id, chosen_tool_mode(message)
+        ):
             author = Author(parts.config.id, transcript.session_key, run_id)
             notebook = CellContext(
                 message,
@@ -157,6 +160,7 @@ class RunBuilder:
             effort=chosen_effort(message),
             compaction=settings.config.runtime.compaction,
             reflection_prompt=parts.config.reflection_prompt or None,
+            external_agent=external_agent,
         )
         return run
 

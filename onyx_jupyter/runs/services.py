@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from onyx_jupyter.agent.processor import Processor
+from onyx_jupyter.agent.run import ExternalAgent
 from onyx_jupyter.agents.agents import AgentParts
 from onyx_jupyter.agents.offered_skills import OfferedSkills
 from onyx_jupyter.agents.settings import Settings
@@ -25,8 +26,14 @@ from onyx_jupyter.protocols import (
 )
 from onyx_jupyter.providers.retry import RetryDelays
 from onyx_jupyter.sessions.entry import Entry
+from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.toolsets.context import no_tab
 from onyx_jupyter.toolsets.run_tools import GatheredTools
+
+
+def no_external_agent(model_id: str, transcript: SessionTranscript, parts: AgentParts) -> ExternalAgent | None:
+    """Every model answers for itself."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class RunServices:
     `notebook_of` the notebook of a kernel; `project` the trusted instructions in the server's root; `tools` gathers an
     agent's tools, with those of any further toolsets passed to it; `memory_search` and `facts` are an agent's;
     `other_sessions` takes an agent, a session key and the message that a run answers there; `prompt_sections` returns
-    the sections of features.
+    the sections of features; `external_agent` who answers in place of a model, None if the model does.
     """
 
     settings: Callable[[], Settings]
@@ -62,3 +69,4 @@ class RunServices:
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
     show_notebook: Callable[[str], Awaitable[bool]] = no_tab
     prompt_sections: Callable[[], Sequence[str]] = tuple
+    external_agent: Callable[[str, SessionTranscript, AgentParts], ExternalAgent | None] = no_external_agent

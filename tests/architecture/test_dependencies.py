@@ -23,7 +23,7 @@ REQUIREMENTS = [Requirement(line) for line in PROJECT["dependencies"]]
 HOSTS = {"jupyterlab"}
 # Imported where it happens to be installed, never required: live collaboration, the keyless web search, frames and
 # widgets in the user's kernel.
-OPTIONAL = {"ddgs", "ipywidgets", "jupyter-server-ydoc", "keyring", "pandas", "pip", "pycrdt"}
+OPTIONAL = {"agent-client-protocol", "ddgs", "ipywidgets", "jupyter-server-ydoc", "keyring", "pandas", "pip", "pycrdt"}
 # Data alone, of which the code knows the hash: another version would not be used, and nobody else shares it.
 PINNED_DATA = {MODEL_REQUIREMENT, TOKENIZER_REQUIREMENT}
 # A part of a declared one, in a distribution of its own.

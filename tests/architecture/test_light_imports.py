@@ -8,6 +8,7 @@ from pathlib import Path
 
 # By name, so that the list also guards libraries that a later part brings in.
 HEAVY_LIBRARIES = {
+    "acp",
     "ddgs",
     "lancedb",
     "litellm",

@@ -9,6 +9,49 @@ export const APPLICATION_ERROR = -32000;
 export const MAX_MESSAGE_CHARS = 1000000;
 export const MAX_FRAME_BYTES = 4194304;
 
+/** `install` says how, if it is not installed; `model` is how a session names it. */
+export interface AcpAgentInfo {
+  name: string;
+  title: string;
+  model: string;
+  installed: boolean;
+  configured: boolean;
+  command: string;
+  install: string;
+}
+
+export interface AcpAgentList {
+  agents: Array<AcpAgentInfo>;
+}
+
+export interface AcpChoice {
+  value: string;
+  name: string;
+}
+
+/** `choices` is empty for a switch; `category` is mode, model, thought_level or another word of the agent. */
+export interface AcpOption {
+  id: string;
+  name: string;
+  category: string;
+  value: string | boolean;
+  choices: Array<AcpChoice>;
+}
+
+export interface AcpOptions {
+  options: Array<AcpOption>;
+}
+
+export interface AcpSessionParams {
+  sessionKey: string;
+}
+
+export interface AcpSetOptionParams {
+  sessionKey: string;
+  option: string;
+  value: string | boolean;
+}
+
 export interface Agent {
   id: string;
   name: string;
@@ -1689,6 +1732,9 @@ export interface Methods {
   "local_models.fetch": { params: LocalModelParams; result: LocalModelInfo };
   "local_models.pause": { params: LocalModelParams; result: LocalModelInfo };
   "local_models.remove": { params: LocalModelsRemoveParams; result: LocalModelInfo };
+  "acp.agents": { params: NoParams; result: AcpAgentList };
+  "acp.options": { params: AcpSessionParams; result: AcpOptions };
+  "acp.setOption": { params: AcpSetOptionParams; result: AcpOptions };
   "sessions.create": { params: SessionsCreateParams; result: SessionCreated };
   "sessions.list": { params: SessionsListParams; result: SessionList };
   "sessions.search": { params: SessionsSearchParams; result: SessionsFound };

@@ -28,6 +28,7 @@ from onyx_jupyter.memory.operation_checks import Turn, grounded_in_user, no_secr
 from onyx_jupyter.memory.operations import Check, Operation, apply_operations
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import MemoryText, Model, ModelRequest, Models
+from onyx_jupyter.providers.known_providers import ACP
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import CONSOLIDATION, CONSOLIDATION_FAILED
 from onyx_jupyter.sessions.transcript import SessionTranscript
@@ -68,12 +69,15 @@ class Consolidation:
         await self._finish(transcript, parts.memory)
 
     def can(self, parts: AgentParts, of_session: str | None) -> bool:
-        """Whether the model is suitable: small models ignore the format, so they are used only if configured."""
+        """Whether the model is suitable: small ones ignore the format, so they are used only if configured.
+
+        Another agent that answers the session is never asked.
+        """
         settings = self.settings()
         if role_model(settings.config, "consolidation"):
             return True
         model = self.model_for(parts, settings, of_session)
-        return model.id != NO_MODEL and not model.light
+        return model.id != NO_MODEL and not model.light and not model.id.startswith(f"{ACP}/")
 
     def model_for(self, parts: AgentParts, settings: Settings, of_session: str | None) -> Model:
         """The model configured for consolidation, else the conversation's, else the agent's own.

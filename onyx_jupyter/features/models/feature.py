@@ -12,7 +12,7 @@ from onyx_jupyter.events import camel_data
 from onyx_jupyter.features.models.wire import ModelList, ModelsListParams
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.feature import Feature
-from onyx_jupyter.operations.keys import CONFIGURED, RUNS
+from onyx_jupyter.operations.keys import CONFIGURED, EXTERNAL_AGENT_MODELS, RUNS
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.protocols import ModelInfo
 
@@ -29,7 +29,8 @@ async def offered_models(configured: Configured, choice: ModelChoice, *, refresh
 async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any]:
     choice = caller.get(RUNS).model_choice
     models = await offered_models(caller.get(CONFIGURED), choice, refresh=params.refresh)
-    return {"models": [_to_json(model) for model in models]}
+    agents = caller.parts.find(EXTERNAL_AGENT_MODELS)
+    return {"models": [_to_json(model) for model in [*models, *(await agents() if agents else ())]]}
 
 
 def _to_json(model: ModelInfo) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from onyx_jupyter.operations.keys import (
     CONFIGURED,
     CONTRIBUTIONS,
     DOCUMENTS,
+    EXTERNAL_AGENT,
     FACTS,
     HOST,
     MEMORY_SEARCH,
@@ -38,7 +39,7 @@ from onyx_jupyter.project.instructions import Instructions
 from onyx_jupyter.runs.prefill import Prefill
 from onyx_jupyter.runs.recovery import recover
 from onyx_jupyter.runs.runs import Runs
-from onyx_jupyter.runs.services import RunServices
+from onyx_jupyter.runs.services import RunServices, no_external_agent
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
@@ -91,6 +92,7 @@ def _surroundings(parts: Parts) -> RunServices:
         open_notebooks=host.open_notebooks,
         show_notebook=host.show_notebook,
         prompt_sections=contributions.prompt_sections,
+        external_agent=parts.find(EXTERNAL_AGENT) or no_external_agent,
     )
 
 
@@ -122,7 +124,7 @@ FEATURE = Feature(
         OTHER_SESSIONS,
         TOOLSETS,
     ),
-    uses=(OFFERED_SKILLS, PROJECT_INSTRUCTIONS, DOCUMENTS),
+    uses=(OFFERED_SKILLS, PROJECT_INSTRUCTIONS, DOCUMENTS, EXTERNAL_AGENT),
     provides=(RUN_SERVICES, RUNS, PREFILL),
     toolsets=(FixedToolset("chat", (ask_user_tool, plan_update_tool)),),
     essential=True,

@@ -15,6 +15,7 @@ from onyx_jupyter.config.problems import Problem, dotted
 from onyx_jupyter.config.roles import ROLES, keys_of, role_model
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.config.schema.section import REFUSED_ADDRESS, REFUSED_MODEL
+from onyx_jupyter.config.sections import with_sections
 from onyx_jupyter.errors import ConfigChanged, ConfigError, InvalidRequest
 from onyx_jupyter.features.settings.wire import SettingEdit
 from onyx_jupyter.operations.dependencies import Key
@@ -42,7 +43,9 @@ class SettingsService:
 
     def __init__(self, configured: Configured) -> None:
         self._configured = configured
-        self._file = ConfigFile(configured.home.config_file, configured.environment)
+        self._file = ConfigFile(
+            configured.home.config_file, configured.environment, with_sections(configured.sections())
+        )
 
     async def info(self) -> dict[str, Any]:
         """The values in force, in wire format. Raises: StorageError."""

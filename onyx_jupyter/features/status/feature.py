@@ -18,6 +18,7 @@ from onyx_jupyter.operations.feature import Built, Component, Components, Featur
 from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, HEALTH
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams
+from onyx_jupyter.providers.known_providers import ACP
 
 CONFIG_HINT = "Correct it and save the file: Onyx reads it again at once."
 
@@ -51,6 +52,8 @@ def _config(configured: Configured, agents: Agents) -> Component:
 
 def _model(configured: Configured, model_id: str) -> Component:
     """Whether the model can be opened, without a call to the provider."""
+    if model_id.partition("/")[0] == ACP:
+        return {"ok": True, "message": model_id}  # another agent: its own component says whether it is there
     try:
         configured.models.open(model_id)
     except ModelError as error:

@@ -72,6 +72,8 @@ export function phrasesOf(action: string, count: number, trans: TranslationBundl
       return [trans.__("Read the page"), trans.__("Read the page")];
     case 'send_request':
       return [trans.__("Request"), trans.__("Requested")];
+    case 'use_tool':
+      return [trans.__("Use"), trans.__("Used")];
     case 'ask_person':
       return [trans.__("Ask"), trans.__("Asked")];
     case 'plan':

@@ -1,0 +1,1 @@
+"""Other agents as the mind of a session, by the Agent Client Protocol."""
