@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.app.features import EVENTS, OPERATIONS
+from onyx_jupyter.app.features import EVENTS, FEATURES, OPERATIONS
+from onyx_jupyter.config.load import load
 from onyx_jupyter.config.schema import defaults
-from tests.config.loading import clean
+from onyx_jupyter.config.sections import with_sections
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -48,7 +49,8 @@ def test_configuration_examples_load(example: str, tmp_path: Path) -> None:
     path = tmp_path / "onyx.json"
     path.write_text(example, encoding="utf-8")
     variables = dict.fromkeys(re.findall(r"\$\{(\w+)\}", example), "a-value")
-    clean(path, variables)
+    sections = {feature.name: feature.settings for feature in FEATURES if feature.settings is not None}
+    assert load(example, path, variables, with_sections(sections)).problems == ()
 
 
 @pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)

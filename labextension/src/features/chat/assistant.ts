@@ -1,14 +1,17 @@
 /** The available agents and models and the server's health, for the picker and the first page. */
+import type { EventFrame } from '../../protocol/frames';
 import type { ConnectionState, SocketClient } from '../../protocol/socket_client';
 import type { Agent, Component, Health, ModelInfo } from '../../protocol/wire';
 import { MODES } from '../composer/mode';
 import type { Mode } from '../composer/mode';
+import { Debounced } from '../../shared/debounce';
 import { ViewModel } from '../../shared/view_model';
 
 export class Assistant extends ViewModel {
   constructor(private readonly client: SocketClient) {
     super();
     client.stateChanged.connect(this._onState, this);
+    client.event.connect(this._onEvent, this);
     if (client.state === 'open') {
       void this.refresh();
     }
@@ -57,7 +60,19 @@ export class Assistant extends ViewModel {
     }
   }
 
+  override dispose(): void {
+    this._debounced.dispose();
+    super.dispose();
+  }
+
+  private _onEvent(_: SocketClient, { event }: EventFrame): void {
+    if (event === 'settings.updated' || event === 'providers.updated') {
+      this._debounced.ask();
+    }
+  }
+
   private _agents: Agent[] = [];
   private _models: ModelInfo[] = [];
   private _health: Health | null = null;
+  private readonly _debounced = new Debounced(() => void this.refresh());
 }
