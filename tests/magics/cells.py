@@ -46,6 +46,7 @@ class Cells:
 
     def __init__(self, lab: LabServer, notebook: str) -> None:
         self._lab = lab
+        self.notebook = notebook
         body = {"path": notebook, "name": notebook, "type": "notebook", "kernel": {"name": "python3"}}
         self.kernel_id: str = api(lab, "api/sessions", body)["kernel"]["id"]
         self._session = uuid.uuid4().hex

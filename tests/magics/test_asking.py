@@ -90,17 +90,14 @@ def test_questions_of_a_kernel_share_a_session_visible_in_sidebar(kernel: Cells,
     for question in ("first", "second", "--session new third", "fourth"):
         assert kernel.run(f"%onyx {question}").status == "ok"
     assert [len(request.body["messages"]) for request in stage.asked] == [2, 4, 2, 4]
-    listed = [one for one in peer.ask("sessions.list")["sessions"] if one["title"].startswith("the_questions_of")]
+    listed = [one for one in peer.ask("sessions.list")["sessions"] if one["title"] == kernel.notebook]
     assert [one["messageCount"] for one in listed] == [4, 4]
-    assert {one["title"] for one in listed} == {"the_questions_of_a_kernel_are_one_sessio.ipynb"}
     newest = peer.ask("chat.history", sessionKey=listed[0]["sessionKey"])["messages"]
     assert newest[1]["meta"]["kernel"]["kernelId"] == kernel.kernel_id
     assert newest[1]["meta"]["kernel"]["path"] == listed[0]["title"]
     table = kernel.run("%onyx sessions").markdown
-    assert (
-        f"| ● | the\\_questions\\_of\\_a\\_kernel\\_are\\_one\\_sessio.ipynb | now | 4 | `{listed[0]['sessionKey']}` |"
-        in table
-    )
+    title = kernel.notebook.replace("_", "\\_")
+    assert f"| ● | {title} | now | 4 | `{listed[0]['sessionKey']}` |" in table
     assert f"| `{listed[1]['sessionKey']}` |" in table
 
 
@@ -169,8 +166,7 @@ def test_tool_calls_are_one_line_each_and_images_are_links(kernel: Cells, stage:
 
 
 def test_cell_of_asking_notebook_cannot_be_run_and_model_is_told(kernel: Cells, stage: Stage) -> None:
-    name = "a_cell_of_the_notebook_that_asks_cannot_.ipynb"
-    stage.play([Call("notebook_run_cell", {"path": name, "cellId": "cell-1"})], "Run it yourself, please.")
+    stage.play([Call("notebook_run_cell", {"path": kernel.notebook, "cellId": "cell-1"})], "Run it yourself, please.")
     ran = kernel.run("%onyx Run the first cell")
     assert ran.status == "ok"
     assert ran.markdown.endswith("Run it yourself, please.")

@@ -87,8 +87,7 @@ def test_without_input_call_is_denied_with_reason(kernel: Cells, stage: Stage, l
 
 
 def test_open_tab_answers_and_nobody_is_prompted(kernel: Cells, stage: Stage, lab: LabServer, peer: Peer) -> None:
-    name = "a_tab_that_has_the_notebook_open_answers.ipynb"
-    peer.ask("client.update", notebooks=[{"path": name, "active": True}])
+    peer.ask("client.update", notebooks=[{"path": kernel.notebook, "active": True}])
     stage.play([*touch("card.txt")], "Made.")
     waits = threading.Event()
     wait = kernel.start("%onyx Make it", lambda bundle: waits.set() if CARD in bundle["text/plain"] else None)
