@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, Field, create_model
@@ -30,7 +31,13 @@ def with_sections(sections: Mapping[str, type[BaseModel]]) -> type[Config]:
         return Config
     if taken := Config.model_fields.keys() & sections.keys():
         raise ValueError(f"The configuration already has a section {min(taken)!r}. Give the feature another name.")
-    fields: dict[str, Any] = {name: (model, Field(default_factory=model)) for name, model in sections.items()}
+    return _extended(tuple(sections.items()))
+
+
+@cache
+def _extended(sections: tuple[tuple[str, type[BaseModel]], ...]) -> type[Config]:
+    """One class for the same sections: configurations of different classes never equal each other."""
+    fields: dict[str, Any] = {name: (model, Field(default_factory=model)) for name, model in sections}
     return create_model("Config", __base__=Config, **fields)
 
 
