@@ -30,6 +30,7 @@ from tests.e2e.chromium import ARGUMENTS, find_chromium
 from tests.e2e.lab_server import LabServer
 from tests.e2e.memory_panel import MemoryPanel
 from tests.e2e.review import Review
+from tests.e2e.settings_panel import SettingsPanel
 from tests.e2e.sidebar import Notebook, Sidebar
 from tests.e2e.skills_panel import SkillsPanel
 from tests.e2e.stage import inserted_cell_id
@@ -38,6 +39,7 @@ IMAGES = ROOT / "docs/images"
 PENGUINS = Path(palmerpenguins.__file__).parent / "data" / "penguins.csv"
 MODEL = "my-server/assistant"
 MEMORY_PX = {"width": 1280, "height": 700}
+SETTINGS_PX = {"width": 1280, "height": 720}
 SKILLS_PX = {"width": 1060, "height": 1240}
 MAX_BYTES = 200_000
 
@@ -101,6 +103,8 @@ def answer(request: Received) -> Reply:
     begin = max(index for index, message in enumerate(messages) if message["role"] == "user")
     step = sum(message["role"] == "assistant" for message in messages[begin:])
     insertion = {"path": NOTEBOOK, "cellType": "code", "source": PLOT, "afterCellId": "next"}
+    if "single word" in request.last_user_text:
+        return [Say("yes"), Tokens(31, 2)]
     if SECOND_QUESTION in request.last_user_text and step > 0:
         return [Say("The customers stand above the bars, and the axis says so."), Tokens(3_905, 41)]
     if SECOND_QUESTION in request.last_user_text:
@@ -233,6 +237,33 @@ def memory(studio: Studio) -> Page:
     return page
 
 
+def settings(studio: Studio) -> Page:
+    """A server of one's own, its key stored and its connection tested."""
+    sidebar, _ = studio.window("settings")
+    page, panel = sidebar.page, SettingsPanel(sidebar.page)
+    sidebar.models.select_option(label="Connect a model…")
+    panel.provider("my-server").click()
+    panel.enter_key("a-key-of-this-server")
+    panel.hook("refresh-providers").click()
+    panel.wait_for_state("connected")
+    panel.hook("test-connection").click()
+    expect(panel.hook("test-result")).to_contain_text("answered in")
+    page.set_viewport_size(SETTINGS_PX)
+    page.mouse.move(SETTINGS_PX["width"] / 2, SETTINGS_PX["height"] - 2)
+    return page
+
+
+def usage(studio: Studio) -> Page:
+    """Two answers, what each used, and the panel with today's sum."""
+    sidebar, notebook = studio.window("usage")
+    ask(sidebar)
+    finish(sidebar, notebook)
+    sidebar.hook("menu").click()
+    sidebar.page.get_by_role("menuitem", name="Usage…").click()
+    expect(sidebar.hook("usage-days")).to_be_visible()
+    return sidebar.page
+
+
 PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "empty": empty,
     **LOCAL_PICTURES,
@@ -241,6 +272,8 @@ PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "context": context,
     "skills": skills,
     "memory": memory,
+    "settings": settings,
+    "usage": usage,
 }
 
 
