@@ -26,6 +26,9 @@ END_S = 60
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# The keyring of whoever runs the tests stays as it is.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+
 # A machine that is busy is no reason for a property to fail: nothing is timed. `make security` looks longer.
 settings.register_profile("quick", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("quick"), max_examples=500)

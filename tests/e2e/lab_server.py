@@ -185,7 +185,11 @@ def until(is_true: Callable[[], object], timeout_s: float = 30.0) -> None:
 
 def _environment(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
     """Of the outer environment only what a program needs to run: no keys, no Jupyter, no Onyx."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ") if name in os.environ}
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "PYTHON_KEYRING_BACKEND")
+        if name in os.environ
+    }
     bin_folder = str(Path(sys.executable).parent)
     return {
         **kept,

@@ -13,7 +13,7 @@ import pytest
 
 from onyx_jupyter.errors import InvalidRequest, NotFound, StorageError
 from onyx_jupyter.security.credential_store import CredentialStore
-from onyx_jupyter.security.master_key import Keyring, MasterKeys
+from onyx_jupyter.security.master_key import Keyring, MasterKeys, system_keyring
 
 KEY = "sk-live-0123456789abcdef"
 
@@ -184,3 +184,7 @@ def test_killed_while_rotating_no_key_is_lost(tmp_path: Path) -> None:
         os.kill(process.pid or 0, signal.SIGKILL)
         process.join()
         assert store_in(tmp_path).read().secrets == {"openai": KEY}
+
+
+def test_keyring_without_a_backend_counts_as_none() -> None:
+    assert system_keyring() is None
