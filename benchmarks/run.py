@@ -39,6 +39,7 @@ NAMES = (
     "model_requests",
     "many_sessions",
     "providers.protocols",
+    "providers.settings",
     "local_model",
     "browser",
 )

@@ -5,4 +5,4 @@ import sys
 from benchmarks.run import main
 
 if __name__ == "__main__":
-    sys.exit(main(["providers.protocols", *sys.argv[1:]]))
+    sys.exit(main(["providers.protocols", "providers.settings", *sys.argv[1:]]))

@@ -24,6 +24,7 @@ from onyx_jupyter.providers.network_guard import check_allowed, is_loopback
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
 TIMEOUT_S = 5.0
+CONNECT_TIMEOUT_S = 1.5
 # A server on this machine answers at once, or it is not there.
 LOOPBACK_TIMEOUT_S = 1.0
 _MAX_MODELS = 500
@@ -102,7 +103,8 @@ async def _ask(server: _Server) -> ServedModels:
                 await _connect(server.url)
             import httpx  # not before something listens: mostly nothing does
 
-            async with httpx.AsyncClient(timeout=timeout_s) as client:
+            limits = httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_TIMEOUT_S))
+            async with httpx.AsyncClient(timeout=limits) as client:
                 answer = await client.get(server.url, headers=dict(server.headers))
             answer.raise_for_status()
         return ServedModels(_names(answer.json()), took_s=time.monotonic() - began_s)
