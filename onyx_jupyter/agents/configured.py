@@ -43,8 +43,8 @@ class Configured:
 
     `more_secrets` returns further secrets to hide (value → kind), `tools` all known tools, `sections` the
     configuration sections of features, and `stored` the stored keys (in a thread). `on_change` is called on every
-    change, `on_reread` whenever reading found something new, problems included, and `on_call` after every model call.
-    Nothing exceeds the `ceiling`. `provider_keys` is the key of each provider that has one.
+    change, `on_reread` whenever reading again found something new, problems included, and `on_call` after every model
+    call. Nothing exceeds the `ceiling`. `provider_keys` is the key of each provider that has one.
     """
 
     home: Home
@@ -85,7 +85,7 @@ class Configured:
         async with self._reading:
             before = self._settings and (self._settings.config, self._settings.problems, self.provider_keys)
             await self._read()
-        if before != (self.settings.config, self.settings.problems, self.provider_keys):
+        if before is not None and before != (self.settings.config, self.settings.problems, self.provider_keys):
             self.on_reread(None)
 
     async def _read(self) -> None:
