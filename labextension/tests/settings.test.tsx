@@ -61,6 +61,9 @@ const acts = {
   setKey: vi.fn(),
   removeKey: vi.fn(),
   runTest: vi.fn(),
+  signIn: vi.fn(),
+  cancelSignIn: vi.fn(),
+  signOut: vi.fn(),
   useModel: vi.fn(),
   makeStandard: vi.fn()
 };

@@ -392,10 +392,11 @@ class AgentConnection:
         if error.code == _SIGN_IN:
             how = f"Run `{self.agent.sign_in}`" if self.agent.sign_in else "Start the agent's own program"
             way = f"{how} in a terminal of the server and sign in there"
+            key = f", or give it a key with acp.agents.{self.agent.name}.env in onyx.json" if self.agent.keys else ""
             return ModelError(
                 "authentication",
                 f"{self.agent.title} is not signed in.",
-                hint=f"{way}, or give it a key with acp.agents.{self.agent.name}.env in onyx.json.",
+                hint=f"{way}{key}.",
                 permanent=True,
             )
         details = error.data.get("details") if isinstance(error.data, Mapping) else error.data

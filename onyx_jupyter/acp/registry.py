@@ -13,6 +13,7 @@ from pathlib import Path
 class KnownAgent:
     """`keys` are the environment variables with which it signs in: it gets those, and no other key of the server.
 
+    `path_variable` names its own program to it, `subscription_keys` are those of `keys` that are of a subscription.
     `sign_in` is the command with which a person signs in, `key_method` the protocol's way to sign in with a key, for an
     agent that does not look for one by itself. `checked` is the day of the last look at all this (ISO 8601).
     """
@@ -24,6 +25,8 @@ class KnownAgent:
     sign_in: str
     keys: tuple[str, ...] = ()
     key_method: str = ""
+    path_variable: str = ""
+    subscription_keys: tuple[str, ...] = ()
     checked: str = "2026-11-26"
 
 
@@ -38,6 +41,8 @@ _KNOWN = (
         "npm install -g @agentclientprotocol/claude-agent-acp",
         "claude",
         _ANTHROPIC,
+        path_variable="CLAUDE_CODE_EXECUTABLE",
+        subscription_keys=("CLAUDE_CODE_OAUTH_TOKEN",),
     ),
     KnownAgent(
         "codex",
@@ -47,6 +52,15 @@ _KNOWN = (
         "codex login",
         ("OPENAI_API_KEY", "CODEX_API_KEY"),
         "api-key",
+        path_variable="CODEX_PATH",
+    ),
+    KnownAgent(
+        "copilot",
+        "GitHub Copilot CLI",
+        ("copilot", "--acp"),
+        "npm install -g @github/copilot",
+        "copilot login",
+        ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"),
     ),
     KnownAgent("gemini", "Gemini CLI", ("gemini", "--acp"), "npm install -g @google/gemini-cli", "gemini", _GOOGLE),
     KnownAgent("goose", "Goose", ("goose", "acp"), "see https://block.github.io/goose", "goose configure", _ANY),
@@ -57,7 +71,10 @@ KNOWN_AGENTS: Mapping[str, KnownAgent] = {agent.name: agent for agent in _KNOWN}
 
 @dataclass(frozen=True, slots=True)
 class AgentCommand:
-    """How one agent is started. `env` is added to the server's environment, of which `keys` are kept."""
+    """How one agent is started. `env` is added to the server's environment, of which `keys` are kept.
+
+    `model` is the one that it works with; empty: as the agent has it.
+    """
 
     name: str
     title: str
@@ -68,6 +85,7 @@ class AgentCommand:
     key_method: str = ""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
+    model: str = ""
 
     @property
     def has_key(self) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
+from onyx_jupyter.config.roles import is_on_plan
 from onyx_jupyter.config.schema import BudgetConfig, Config
 from onyx_jupyter.protocols import Model, ModelDone, ModelEvent, ModelNote, ModelRequest, Prefills
 from onyx_jupyter.providers.answer_stream import closing
-from onyx_jupyter.providers.known_providers import ACP, KNOWN_PROVIDERS, LOCAL, LOGIN_PROVIDERS
+from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL
 from onyx_jupyter.providers.network_guard import is_loopback
 from onyx_jupyter.usage.budget import BudgetLimits, state_to_json, warning
 from onyx_jupyter.usage.meter import UsageMeter
@@ -29,7 +30,7 @@ def terms_of(model_id: str, config: Config) -> Terms:
     name, _, model = model_id.partition("/")
     if name == LOCAL:
         return "free"
-    if name in LOGIN_PROVIDERS or name == ACP:
+    if is_on_plan(model_id):
         return "plan"
     known, configured = KNOWN_PROVIDERS.get(name), config.providers.get(name)
     if known is None or known.default_url is None or model.endswith("cloud"):  # Ollama's cloud models run elsewhere

@@ -127,7 +127,7 @@ def models_settings(config: Config, ceiling: Ceiling, keys: Mapping[str, Provide
 
 def _options(provider: ProviderConfig) -> dict[str, str]:
     """The fields that only some providers have, by their key in the file."""
-    own = {"region", "profile", "project", "location", "api_version"}
+    own = {"region", "profile", "project", "location", "api_version", "client_id", "cli_path"}
     return {key: value for key, value in provider.model_dump(by_alias=True, include=own).items() if value is not None}
 
 

@@ -69,7 +69,7 @@ def make(parts: Parts) -> Built:
         host.server_root,
         host.templates,
         host.environment,
-        host.open_models,
+        host.models_opener(),
         toolsets.known,
         host.secrets,
         host.on_settings,

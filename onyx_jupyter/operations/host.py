@@ -19,6 +19,7 @@ from onyx_jupyter.providers.continuation import Continuation
 from onyx_jupyter.providers.registry import ProviderModels
 from onyx_jupyter.providers.retry import RetryDelays
 from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.providers.subscriptions.copilot import Copilot
 from onyx_jupyter.runs.processors import run_processors
 from onyx_jupyter.security.drive_folders import DriveFolders
 from onyx_jupyter.skills.packaged import recorded_hashes
@@ -29,10 +30,6 @@ from onyx_jupyter.toolsets.toolset import Toolset
 async def _no_notebook(kernel_id: str) -> str | None:
     """Without kernels, none belongs to a notebook."""
     return None
-
-
-def _open_models() -> Callable[[ModelsSettings], Models]:
-    return partial(ProviderModels, continuing=Continuation())
 
 
 @dataclass(frozen=True)
@@ -48,8 +45,8 @@ class Host:
 
     `installed_toolsets` are those of other packages.
 
-    The rest can be replaced in tests and benchmarks: `toolsets` instead of the features' own, `embeddings` instead of
-    the configured ones, `waits` for a busy provider.
+    The rest can be replaced in tests and benchmarks: `toolsets` instead of the features' own, `open_models` and
+    `embeddings` instead of the configured ones, `waits` for a busy provider, `copilot` with GitHub's addresses.
     """
 
     home: Home
@@ -72,7 +69,8 @@ class Host:
     installed_toolsets: Sequence[Toolset] = ()
     clock: Clock = field(default_factory=SystemClock)
     waits: RetryDelays = field(default_factory=RetryDelays)
-    open_models: Callable[[ModelsSettings], Models] = field(default_factory=_open_models)
+    open_models: Callable[[ModelsSettings], Models] | None = None
+    copilot: Copilot = field(default_factory=Copilot)
     embeddings: Embeddings | None = None
     toolsets: Sequence[Toolset] | None = None
     processors: Callable[[Settings], Sequence[Processor]] = run_processors
@@ -82,3 +80,7 @@ class Host:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ids", IdSource(self.clock))
+
+    def models_opener(self) -> Callable[[ModelsSettings], Models]:
+        """Opens the models of the settings; what was found out about servers outlives them."""
+        return self.open_models or partial(ProviderModels, continuing=Continuation(), copilot=self.copilot)

@@ -8,12 +8,13 @@ from onyx_jupyter.errors import ModelError
 from onyx_jupyter.providers.endpoint import Endpoint
 from onyx_jupyter.providers.error_map import Provider, missing_key
 from onyx_jupyter.providers.known_providers import (
-    ACP,
+    COPILOT,
     KNOWN_PROVIDERS,
     LOCAL,
     LOGIN_PROVIDERS,
     OWN_SERVER,
     KnownProvider,
+    is_agent,
     known_provider,
 )
 from onyx_jupyter.providers.network_guard import check_allowed
@@ -21,6 +22,7 @@ from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
 # Sent to servers that need no key: the client library insists on one.
 _NO_KEY = "none"
+SIGN_IN = "Sign in: Settings, Providers, GitHub Copilot."
 
 
 def endpoint_of(model_id: str, settings: ModelsSettings) -> Endpoint:
@@ -28,18 +30,16 @@ def endpoint_of(model_id: str, settings: ModelsSettings) -> Endpoint:
     name, _, model = model_id.partition("/")
     if not model:
         raise ModelError("not_found", f'"{model_id}" is not a model id.', hint=_id_hint())
-    if name == ACP:
+    if is_agent(model_id):
         message = (
             f"{model_id} is another agent: it answers in sessions that chose it, and does no work in the background."
         )
         raise ModelError("not_found", message, hint="Choose a model for that.", permanent=True)
-    if name in LOGIN_PROVIDERS:
-        raise ModelError(
-            "not_found",
-            f'"{name}" requires a subscription sign-in, which this version does not support.',
-            hint="Use a key: openai/…, anthropic/… or another provider.",
-        )
     provider = settings.providers.get(name, ProviderSettings())
+    if name == COPILOT:
+        return _copilot(model_id, settings, provider)
+    if name in LOGIN_PROVIDERS:
+        raise ModelError("not_found", f'There is no provider "{name}".', hint=f"Use {COPILOT}/{model}.")
     known = known_provider(name)
     endpoint = _known(known, model_id, settings, provider) if known else _compatible(name, model_id, settings, provider)
     check_allowed(endpoint.address or None, endpoint.provider.title)
@@ -82,6 +82,27 @@ def _known(known: KnownProvider, model_id: str, settings: ModelsSettings, own: P
         dialect=OWN_SERVER if known.name == "openai" and base_url else known.dialect,
         address=base_url or known.address,
         options=own.options,
+    )
+
+
+def _copilot(model_id: str, settings: ModelsSettings, own: ProviderSettings) -> Endpoint:
+    known, model = KNOWN_PROVIDERS[COPILOT], model_id.partition("/")[2]
+    if own.api_key is None:
+        message = f"You are not signed in to {known.title}."
+        raise ModelError("authentication", message, hint=SIGN_IN, permanent=True)
+    return Endpoint(
+        model_id=model_id,
+        litellm_name=f"{known.litellm_prefix}/{model}",
+        provider=Provider(known.title, known.name, model, secrets=(own.api_key,), sign_in=SIGN_IN),
+        api_key=own.api_key,
+        json_actions=own.tool_mode == "json",
+        timeout_s=settings.request_timeout_s,
+        context_window=own.context_window,
+        vision=own.vision,
+        priced=False,
+        effort=own.effort,
+        dialect=known.dialect,
+        address=known.address,
     )
 
 

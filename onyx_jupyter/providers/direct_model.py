@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import ModelEvent, ModelRequest
 from onyx_jupyter.providers.chat_answer import ChatChunk, chat_events
 from onyx_jupyter.providers.effort import nearest
@@ -63,6 +64,8 @@ class DirectModel(EndpointModel, ABC):
         async with AsyncExitStack() as stack:
             try:
                 chunks = await self._chunks(stack, prepared.body, price)
+            except ModelError:  # of a sign-in
+                raise
             except Exception as error:
                 self._could_not_open(request)
                 raise model_error(error, provider) from None

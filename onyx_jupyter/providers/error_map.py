@@ -40,7 +40,10 @@ _NOT_JSON = {"JSONDecodeError", "APIResponseValidationError"}
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """The provider that was called, as far as a message needs it. `setting` is its name in the configuration."""
+    """The provider that was called, as far as a message needs it. `setting` is its name in the configuration.
+
+    `sign_in` says how to sign in, if it takes no key.
+    """
 
     title: str
     setting: str
@@ -48,6 +51,7 @@ class Provider:
     key_variable: str | None = None
     base_url: str | None = None
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    sign_in: str = ""
 
     @property
     def address(self) -> str:
@@ -145,11 +149,14 @@ def _unreachable(provider: Provider) -> ModelError:
 
 
 def _authentication(provider: Provider, status: int | None) -> ModelError:
-    what = "does not allow this key to use that model" if status == 403 else "says the key is not valid"
+    key = "sign-in" if provider.sign_in else "key"
+    what = f"does not allow this {key} to use that model" if status == 403 else f"says the {key} is not valid"
     return ModelError("authentication", f"{provider.title} {what}.", hint=_key_hint(provider))
 
 
 def _key_hint(provider: Provider) -> str:
+    if provider.sign_in:
+        return provider.sign_in
     setting = f"providers.{provider.setting}.apiKey in onyx.json"
     return f"Set {provider.key_variable} or {setting}." if provider.key_variable else f"Set {setting}."
 

@@ -15,6 +15,7 @@ _KEY_SHAPES = re.compile(
     | \bAKIA[A-Z0-9*]{8,}
     | (?<=Bearer\s)[A-Za-z0-9._\-*~+/=]{6,}
     | (?<=key=)[^&\s"']{6,}
+    | \btid=[^\s"']{6,}  # Copilot's
     """
 )
 _QUOTED_KEY = re.compile(r"(?i)(api[ _-]?key(?: provided)?\s*[:=]\s*)[\"']?[^\s\"',}]{6,}")

@@ -41,6 +41,9 @@ OWN_SERVER = Dialect("openai", "reasoning_effort", ("low", "medium", "high"))
 LOCAL = "local"
 ACP = "acp"
 """Begins the ids of other agents, which answer sessions and are no provider."""
+COPILOT = "copilot"
+PROGRAM_SUBSCRIPTIONS: Mapping[str, str] = {"claude-subscription": "claude", "codex": "codex", "chatgpt": "codex"}
+"""Subscriptions that are used through the provider's own program: the name of the agent that it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,14 @@ _KNOWN = (
         "MOONSHOT_API_KEY",
         dialect=_THINKING_CHAT,
     ),
+    # The address is a plan's; the token of a sign-in names its own.
+    KnownProvider(
+        COPILOT,
+        "GitHub Copilot",
+        prefix="github_copilot",
+        dialect=OWN_SERVER,
+        address="https://api.githubcopilot.com",
+    ),
     KnownProvider("azure", "Azure OpenAI", ("AZURE_API_KEY",)),
     KnownProvider("bedrock", "Amazon Bedrock"),
     KnownProvider("vertex", "Google Vertex AI", prefix="vertex_ai"),
@@ -164,8 +175,9 @@ _KNOWN = (
 )
 KNOWN_PROVIDERS = {provider.name: provider for provider in _KNOWN}
 
-# LiteLLM starts a device login on any request about these, so they never reach it.
-LOGIN_PROVIDERS = frozenset({"github_copilot", "chatgpt", "copilot", "codex", "claude-subscription"})
+# LiteLLM starts a device login on any request about some of these, so they never reach it.
+LOGIN_PROVIDERS = frozenset({"github_copilot", COPILOT, *PROGRAM_SUBSCRIPTIONS})
+_PROGRAM_TITLES = {"claude": "Claude subscription", "codex": "ChatGPT (Codex)"}
 
 
 def known_provider(name: str) -> KnownProvider | None:
@@ -179,7 +191,14 @@ def known_provider(name: str) -> KnownProvider | None:
 
 def provider_title(name: str) -> str:
     """The provider's name for people; user-defined providers keep their name."""
-    return KNOWN_PROVIDERS[name].title if name in KNOWN_PROVIDERS else name
+    agent = PROGRAM_SUBSCRIPTIONS.get(name, "")
+    return KNOWN_PROVIDERS[name].title if name in KNOWN_PROVIDERS else _PROGRAM_TITLES.get(agent, name)
+
+
+def is_agent(model_id: str) -> bool:
+    """Whether another agent answers under that id, in a session that chose it."""
+    name = model_id.partition("/")[0]
+    return name == ACP or name in PROGRAM_SUBSCRIPTIONS
 
 
 def has_key(provider: KnownProvider, configured: str | None) -> bool:

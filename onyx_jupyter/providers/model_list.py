@@ -10,6 +10,7 @@ from typing import Any
 
 from onyx_jupyter.protocols import ModelInfo
 from onyx_jupyter.providers.known_providers import (
+    COPILOT,
     KNOWN_PROVIDERS,
     LOCAL,
     LOGIN_PROVIDERS,
@@ -39,7 +40,7 @@ async def list_models(settings: ModelsSettings) -> list[ModelInfo]:
     own = await asyncio.to_thread(_on_this_machine, settings)
     found = {one: ModelInfo(one, LOCAL, local=True, tools=True) for one in own}
     for name in names:
-        if name in LOGIN_PROVIDERS or name == LOCAL:
+        if (name in LOGIN_PROVIDERS and name != COPILOT) or name == LOCAL:
             continue
         provider = settings.providers.get(name, ProviderSettings())
         offered = _everyday(name, provider, settings.served.get(name, ()))

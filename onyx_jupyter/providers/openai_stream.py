@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.messages import Usage
@@ -28,11 +29,12 @@ async def chat_chunks(
     timeout_s: float,
     price: Price = UNKNOWN,
     carried: CarriedKind = "",
+    headers: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[AsyncIterator[ChatChunk]]:
     """The answer's chunks; leaving closes the connection at once. Raises: HttpFailure, httpx.HTTPError."""
     url = f"{base_url.rstrip('/')}/chat/completions"
     async with (
-        event_batches(client, url, {"Authorization": f"Bearer {api_key}"}, body, timeout_s) as batches,
+        event_batches(client, url, {**headers, "Authorization": f"Bearer {api_key}"}, body, timeout_s) as batches,
         aclosing(_chunks(batches, price, carried)) as chunks,
     ):
         yield chunks

@@ -19,7 +19,7 @@ from onyx_jupyter.providers.anthropic_model import AnthropicModel
 from onyx_jupyter.providers.continuation import Continuation
 from onyx_jupyter.providers.direct_model import DirectModel
 from onyx_jupyter.providers.event_stream import new_client
-from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL
+from onyx_jupyter.providers.known_providers import COPILOT, KNOWN_PROVIDERS, LOCAL
 from onyx_jupyter.providers.litellm_library import close_litellm, load_litellm, price_table
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_model import LocalModel
@@ -31,6 +31,8 @@ from onyx_jupyter.providers.refused_parameters import RefusedParameters
 from onyx_jupyter.providers.responses_model import ResponsesModel
 from onyx_jupyter.providers.served_models import served_models
 from onyx_jupyter.providers.settings import ModelsSettings
+from onyx_jupyter.providers.subscriptions.copilot import Copilot
+from onyx_jupyter.providers.subscriptions.copilot_model import CopilotModel
 from onyx_jupyter.providers.thoughts import ThinkingHabit
 
 if TYPE_CHECKING:
@@ -41,11 +43,17 @@ class ProviderModels:
     """protocols.Models over everything that the settings make available."""
 
     def __init__(
-        self, settings: ModelsSettings, *, clock: Clock | None = None, continuing: Continuation | None = None
+        self,
+        settings: ModelsSettings,
+        *,
+        clock: Clock | None = None,
+        continuing: Continuation | None = None,
+        copilot: Copilot | None = None,
     ) -> None:
-        """`continuing` is what was found out about servers; it outlives the settings."""
+        """`continuing` is what was found out about servers, `copilot` has its tokens; both outlive the settings."""
         self._settings = settings
         self._continuing = continuing or Continuation()
+        self._copilot = copilot or Copilot()
         self._refused = RefusedParameters()
         self._client: asyncio.Task[httpx.AsyncClient] | None = None
         self._habits: dict[str, ThinkingHabit] = {}
@@ -63,6 +71,8 @@ class ProviderModels:
             return LocalModel(model_id, find_weights(model, self._settings.local_folders), self._local_servers)
         endpoint = endpoint_of(model_id, self._settings)
         habit = self._habits.setdefault(model_id, ThinkingHabit.of(model_id))
+        if name == COPILOT:
+            return CopilotModel(endpoint, self._connections, self._copilot, habit, self._refused)
         protocol = endpoint.dialect.protocol
         if protocol == "openai":
             return OpenAIModel(endpoint, self._connections, habit, self._continuing, self._refused)

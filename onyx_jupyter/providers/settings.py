@@ -18,7 +18,7 @@ class ProviderSettings:
     `context_window` is in tokens, `vision` says whether the models see pictures.
     None: use what the provider library knows. `effort` is how much they think unless a request says otherwise,
     `options` what only some providers have: `region` and `profile` (Bedrock), `project` and `location` (Vertex AI),
-    `apiVersion` (Azure).
+    `apiVersion` (Azure), `clientId` (GitHub Copilot), `cliPath` (Claude and ChatGPT subscriptions).
     """
 
     api_key: str | None = field(default=None, repr=False)

@@ -131,6 +131,12 @@ class Scripted(acp.Agent):
     async def do_env(self, session, rest):
         await self.say(session, f"{rest}={os.environ.get(rest)}")
 
+    async def do_model(self, session, rest):
+        await self.say(session, f"model: {self.model}")
+
+    async def do_fail(self, session, rest):
+        raise RequestError(-32603, "Internal error", {"details": "usage limit reached"})
+
     async def do_think(self, session, rest):
         await self.client.session_update(session, acp.update_agent_thought_text(rest))
 

@@ -10,7 +10,7 @@ import pytest
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import EFFORTS
 from onyx_jupyter.providers import local_weights
-from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOGIN_PROVIDERS, known_provider
+from onyx_jupyter.providers.known_providers import COPILOT, KNOWN_PROVIDERS, LOGIN_PROVIDERS, known_provider
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, megabytes
 from onyx_jupyter.providers.local_weights import find_weights
@@ -114,8 +114,9 @@ def test_names_are_mapped_to_the_librarys() -> None:
 
 @pytest.mark.parametrize("name", sorted(LOGIN_PROVIDERS))
 def test_subscription_models_never_reach_library(name: str) -> None:
-    assert known_provider(name) is None
-    assert failure(f"{name}/model").code == "not_found"
+    signs_in_here = name == COPILOT
+    assert (known_provider(name) is not None) == signs_in_here
+    assert failure(f"{name}/model").code == ("authentication" if signs_in_here else "not_found")
 
 
 def test_offline_switch_blocks_exactly_addresses_outside_this_machine() -> None:

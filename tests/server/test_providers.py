@@ -41,7 +41,7 @@ async def test_a_new_home_lists_every_known_provider_as_not_configured(config, c
     client = await connect()
     listed = await client.ask("providers.list", refresh=True)
     assert {one["name"]: one["state"] for one in listed["providers"]} == dict.fromkeys(
-        known_providers.KNOWN_PROVIDERS, "not_configured"
+        [*known_providers.KNOWN_PROVIDERS, "claude-subscription", "codex"], "not_configured"
     )
     assert listed["keyStore"] == {}
     anthropic = await card(client, "anthropic")

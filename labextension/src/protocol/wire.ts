@@ -1030,6 +1030,7 @@ export interface ProviderCard {
   ownServer: boolean;
   /** model ids to choose from */
   models: Array<string>;
+  subscription?: Subscription | null;
 }
 
 export interface ProviderList {
@@ -1295,6 +1296,13 @@ export interface SettingsSetParams {
 export interface SettingsUpdatedData {
 }
 
+/** To be entered on the page at `verification_uri` within the time. */
+export interface SignInCode {
+  userCode: string;
+  verificationUri: string;
+  expiresInS: number;
+}
+
 /** `skills.question_closed` says how it ended, and may come before this. */
 export interface SkillAsked {
   questionId: string;
@@ -1538,6 +1546,31 @@ export interface Subscribed {
   seq: number;
 }
 
+/** The sign-in to a provider. `kind` `device`: here, with a code; `program`: in the provider's own program. */
+export interface Subscription {
+  kind: "device" | "program";
+  state: "signed_out" | "pending" | "signed_in" | "denied" | "expired" | "failed" | "not_installed";
+  /** who is signed in, if known */
+  account?: string | null;
+  /** why it failed, or what to do */
+  message?: string | null;
+  code?: SignInCode | null;
+  /** providers.<name>.clientId has to be set first */
+  needsClientId?: boolean | null;
+}
+
+export interface SubscriptionParams {
+  /** the provider's name */
+  name: string;
+}
+
+/** The sign-in to a provider has changed. */
+export interface SubscriptionsUpdatedData {
+  name: string;
+  state: "signed_out" | "pending" | "signed_in" | "denied" | "expired" | "failed";
+  message?: string | null;
+}
+
 /** A call that the model made; `malformed` is what it sent where that was no JSON object. */
 export interface ToolCallEntry {
   id: string;
@@ -1726,6 +1759,9 @@ export interface Methods {
   "credentials.set": { params: CredentialsSetParams; result: Ok };
   "credentials.remove": { params: CredentialParams; result: Ok };
   "credentials.rotate": { params: NoParams; result: Ok };
+  "subscriptions.begin": { params: SubscriptionParams; result: SignInCode };
+  "subscriptions.cancel": { params: SubscriptionParams; result: Ok };
+  "subscriptions.signOut": { params: SubscriptionParams; result: Ok };
   "settings.get": { params: NoParams; result: SettingsInfo };
   "settings.set": { params: SettingsSetParams; result: SettingsSaved };
   "local_models.list": { params: NoParams; result: LocalModelList };
@@ -1799,6 +1835,7 @@ export interface Methods {
 /** Every event with its data. */
 export interface Events {
   "providers.updated": ProvidersUpdatedData;
+  "subscriptions.updated": SubscriptionsUpdatedData;
   "settings.updated": SettingsUpdatedData;
   "local_models.progress": LocalModelInfo;
   "chat.started": ChatStartedData;

@@ -38,6 +38,12 @@ class ProviderConfig(Section):
     project: str | None = Field(default=None, description="Google Vertex AI: project")
     location: str | None = Field(default=None, description="Google Vertex AI: location, such as `europe-west4`")
     api_version: str | None = Field(default=None, description="Azure OpenAI: API version")
+    client_id: str | None = Field(
+        default=None, min_length=1, description="GitHub Copilot: client id of the OAuth app that you sign in with"
+    )
+    cli_path: str | None = Field(
+        default=None, min_length=1, description="Claude or ChatGPT subscription: the program `claude` or `codex`"
+    )
 
     @property
     def is_refused(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -21,10 +23,11 @@ from onyx_jupyter.errors import InvalidRequest, ModelError
 from onyx_jupyter.events import ToolProgress
 from onyx_jupyter.features.acp.answer import AgentAnswer, Earlier, LiveAgent
 from onyx_jupyter.features.acp.run_tools import SessionTools
-from onyx_jupyter.features.acp.settings import AcpSettings
+from onyx_jupyter.features.acp.settings import DEFAULT_MODEL, AcpSettings
 from onyx_jupyter.processes.process_reaper import ProcessReaper
 from onyx_jupyter.protocols import ModelInfo
-from onyx_jupyter.providers.known_providers import ACP
+from onyx_jupyter.providers.known_providers import ACP, PROGRAM_SUBSCRIPTIONS, is_agent
+from onyx_jupyter.providers.subscriptions.program_logins import login_of
 from onyx_jupyter.sessions.transcript import SessionTranscript
 
 log = logging.getLogger(__name__)
@@ -59,9 +62,12 @@ class AcpAgents:
         found = await asyncio.to_thread(
             lambda: [one for one in self.commands().values() if one.name in named or one.is_installed]
         )
+        ids = [one.model_id for one in found]
+        programs = {one.name for one in found}
+        logins = await asyncio.to_thread(lambda: {name for name in programs if login_of(name, os.environ)})
+        ids += [f"{name}/{DEFAULT_MODEL}" for name, agent in PROGRAM_SUBSCRIPTIONS.items() if agent in logins]
         return [
-            ModelInfo(one.model_id, ACP, local=False, tools=True, locked=not self._allows(one.model_id))
-            for one in found
+            ModelInfo(one, one.partition("/")[0], local=False, tools=True, locked=not self._allows(one)) for one in ids
         ]
 
     def answering(self, model_id: str, transcript: SessionTranscript, parts: AgentParts) -> ExternalAgent | None:
@@ -70,11 +76,12 @@ class AcpAgents:
         Raises: ModelError if it names one that is unknown or not allowed here.
         """
         provider, _, name = model_id.partition("/")
-        if provider != ACP:
+        if not is_agent(model_id):
             return None
         if not self._allows(model_id):
             raise ModelError("refused", f"{NOT_HERE}: {model_id}.", hint="Choose another model.", permanent=True)
-        command = self.commands().get(name)
+        agent = PROGRAM_SUBSCRIPTIONS.get(provider)
+        command = self._subscribed(provider, agent, name) if agent else self.commands().get(name)
         if command is None:
             hint = f"Agents: {', '.join(self.commands())}. Others are configured in acp.agents of onyx.json."
             raise ModelError("not_found", f"There is no agent {name!r}.", hint=hint, permanent=True)
@@ -137,8 +144,24 @@ class AcpAgents:
             self._gate.withdraw(token)
             raise
         live = self._live[session_key] = LiveAgent(connection, tools, token)
+        if command.model:
+            try:
+                await _choose_model(connection, command.model)
+            except ModelError:
+                self._begin_end(session_key)
+                raise
         await self._gate.until_listed(token, LIST_S)
         return live
+
+    def _subscribed(self, provider: str, agent: str, model: str) -> AgentCommand:
+        """Raises: ModelError if the configured program is not there."""
+        configured = self._configured.settings.config.providers.get(provider)
+        cli_path = configured.cli_path if configured is not None else None
+        command = self.settings.subscribed(agent, model, cli_path)
+        if cli_path is not None and shutil.which(cli_path) is None:
+            hint = f"Correct providers.{provider}.cliPath in onyx.json, or remove it."
+            raise ModelError("not_found", f"{command.title} was not found: {cli_path}.", hint=hint, permanent=True)
+        return command
 
     def _rest(self, session_key: str) -> None:
         """An answer has ended: without another one the agent ends in a while."""
@@ -164,3 +187,15 @@ class AcpAgents:
 
     def _allows(self, model_id: str) -> bool:
         return allows_model(self._configured.ceiling, self._configured.settings.config, model_id)
+
+
+async def _choose_model(connection: AgentConnection, model: str) -> None:
+    """Raises: ModelError if the agent does not have it."""
+    option = next((one for one in connection.options if one.category == "model" and one.choices), None)
+    known = [value for value, _ in option.choices] if option is not None else []
+    if option is None or model not in known:
+        hint = f"Its models: {', '.join([DEFAULT_MODEL, *known])}."
+        message = f"{connection.agent.title} has no model {model!r}."
+        raise ModelError("not_found", message, hint=hint, permanent=True)
+    if option.value != model:
+        await connection.set_option(option.id, model)

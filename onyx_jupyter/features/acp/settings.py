@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field, SecretStr, StringConstraints, model_validator
@@ -11,6 +12,7 @@ from onyx_jupyter.acp.registry import KNOWN_AGENTS, AgentCommand
 from onyx_jupyter.config.schema import Section
 from onyx_jupyter.security.known_secrets import environment_secrets
 
+DEFAULT_MODEL = "default"
 AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 
 
@@ -52,6 +54,19 @@ class AcpSettings(Section):
     def commands(self) -> Mapping[str, AgentCommand]:
         """All agents by name: the configured ones first."""
         return {name: self._command(name) for name in dict.fromkeys([*self.agents, *KNOWN_AGENTS])}
+
+    def subscribed(self, name: str, model: str, cli_path: str | None) -> AgentCommand:
+        """The known agent of that name with its own login: keys, which are paid for by the call, are kept from it.
+
+        `model` is its name for one, or `default`; `cli_path` the program that it is to run.
+        """
+        command, known = self._command(name), KNOWN_AGENTS[name]
+        paid = set(known.keys) - set(known.subscription_keys)
+        env = {variable: value for variable, value in command.env.items() if variable not in paid}
+        if cli_path is not None:
+            env[known.path_variable] = cli_path
+        chosen = "" if model == DEFAULT_MODEL else model
+        return replace(command, keys=known.subscription_keys, key_method="", env=env, model=chosen)
 
     def _command(self, name: str) -> AgentCommand:
         own, known = self.agents.get(name, AcpAgentSettings()), KNOWN_AGENTS.get(name)

@@ -18,7 +18,7 @@ from onyx_jupyter.agents.default_model import NO_MODEL
 from onyx_jupyter.agents.model_choice import ModelChoice
 from onyx_jupyter.agents.settings import Settings
 from onyx_jupyter.clock import IdSource
-from onyx_jupyter.config.roles import role_model
+from onyx_jupyter.config.roles import is_on_plan, role_model
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.features.memory.notes import MemoryNotes, plan_of
 from onyx_jupyter.memory.change_plan import HISTORY_FILE, Plan, execute_plan, make_plan, memory_text, newest_version
@@ -28,7 +28,6 @@ from onyx_jupyter.memory.operation_checks import Turn, grounded_in_user, no_secr
 from onyx_jupyter.memory.operations import Check, Operation, apply_operations
 from onyx_jupyter.messages import Message, Usage
 from onyx_jupyter.protocols import MemoryText, Model, ModelRequest, Models
-from onyx_jupyter.providers.known_providers import ACP
 from onyx_jupyter.sessions.conversation import summarise
 from onyx_jupyter.sessions.entry import CONSOLIDATION, CONSOLIDATION_FAILED
 from onyx_jupyter.sessions.transcript import SessionTranscript
@@ -71,13 +70,13 @@ class Consolidation:
     def can(self, parts: AgentParts, of_session: str | None) -> bool:
         """Whether the model is suitable: small ones ignore the format, so they are used only if configured.
 
-        Another agent that answers the session is never asked.
+        A subscription, or another agent that answers the session, is asked only if it is configured for this.
         """
         settings = self.settings()
         if role_model(settings.config, "consolidation"):
             return True
         model = self.model_for(parts, settings, of_session)
-        return model.id != NO_MODEL and not model.light and not model.id.startswith(f"{ACP}/")
+        return model.id != NO_MODEL and not model.light and not is_on_plan(model.id)
 
     def model_for(self, parts: AgentParts, settings: Settings, of_session: str | None) -> Model:
         """The model configured for consolidation, else the conversation's, else the agent's own.

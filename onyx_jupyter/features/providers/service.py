@@ -11,6 +11,7 @@ from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.agents.provider_keys import ProviderKey
 from onyx_jupyter.config.ceiling import NOT_HERE
 from onyx_jupyter.errors import InvalidRequest, ModelError
+from onyx_jupyter.features.providers.subscriptions import PROGRAMS, Subscriptions
 from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.protocols import ModelInfo
 from onyx_jupyter.providers.connection_check import check_connection
@@ -25,9 +26,16 @@ UPDATED = "providers.updated"
 class Providers:
     """`changed` tells every client that the list should be read again."""
 
-    def __init__(self, configured: Configured, store: CredentialStore, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        configured: Configured,
+        store: CredentialStore,
+        subscriptions: Subscriptions,
+        changed: Callable[[], None],
+    ) -> None:
         self._configured = configured
         self._store = store
+        self._subscriptions = subscriptions
         self._changed = changed
         self._answered: dict[str, ModelError | None] = {}
         self._as_of = -1
@@ -39,9 +47,10 @@ class Providers:
             self._note(await served_models(self._configured.models_settings(), self._names()))
         stored = await asyncio.to_thread(self._store.read)
         models = await self._configured.models.list()
+        subscriptions = await self._subscriptions.parts(refresh=refresh)
         store = {"place": stored.key_in, "problem": stored.problem}
         return {
-            "providers": [self._card(name, models) for name in self._names()],
+            "providers": [self._card(name, models, subscriptions.get(name)) for name in self._names()],
             "keyStore": {name: value for name, value in store.items() if value is not None},
         }
 
@@ -103,9 +112,9 @@ class Providers:
         self._changed()
 
     def _names(self) -> list[str]:
-        settings = self._configured.settings
-        names = dict.fromkeys([*settings.config.providers, *self._configured.provider_keys, *KNOWN_PROVIDERS])
-        return [name for name in names if name != LOCAL]
+        configured = [*self._configured.settings.config.providers, *self._configured.provider_keys]
+        names = dict.fromkeys([*configured, *KNOWN_PROVIDERS, *PROGRAMS])
+        return [name for name in names if name not in (LOCAL, "chatgpt")]
 
     def _note(self, answers: Mapping[str, ServedModels]) -> None:
         """A server of one's own that does not answer is failing only if it was configured."""
@@ -123,11 +132,15 @@ class Providers:
     def _key(self, name: str) -> ProviderKey | None:
         return self._configured.provider_keys.get(name)
 
-    def _card(self, name: str, models: Sequence[ModelInfo]) -> dict[str, Any]:
+    def _card(self, name: str, models: Sequence[ModelInfo], subscription: dict[str, Any] | None) -> dict[str, Any]:
         config = self._configured.settings.config
         own, known, key = config.providers.get(name), KNOWN_PROVIDERS.get(name), self._key(name)
         base_url = own.base_url if own else None
-        state, error = self._state(name, has_what_it_needs=bool(key or base_url))
+        offered = [model.id for model in models if model.provider == name]
+        if name in PROGRAMS and subscription and subscription["state"] == "signed_in":
+            offered = [f"{name}/default"]
+        has_what_it_needs = bool(key or base_url or (name in PROGRAMS and offered))
+        state, error = self._state(name, has_what_it_needs=has_what_it_needs)
         card = {
             "name": name,
             "title": provider_title(name),
@@ -140,7 +153,8 @@ class Providers:
             "needsKey": bool(known and known.key_variables) and base_url is None,
             "baseUrl": self._configured.redact(base_url) if base_url else None,
             "ownServer": base_url is not None or bool(known and known.default_url),
-            "models": [model.id for model in models if model.provider == name],
+            "models": offered,
+            "subscription": subscription,
         }
         return {name: value for name, value in card.items() if value is not None}
 

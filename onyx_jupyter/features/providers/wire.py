@@ -13,6 +13,37 @@ class ProvidersListParams(Wire):
     refresh: bool = Field(default=False, description="ask the servers which models they have")
 
 
+class SignInCode(Wire):
+    """To be entered on the page at `verification_uri` within the time."""
+
+    user_code: str
+    verification_uri: str
+    expires_in_s: int
+
+
+class Subscription(Wire):
+    """The sign-in to a provider. `kind` `device`: here, with a code; `program`: in the provider's own program."""
+
+    kind: Literal["device", "program"]
+    state: Literal["signed_out", "pending", "signed_in", "denied", "expired", "failed", "not_installed"]
+    account: str | None = Field(default=None, description="who is signed in, if known")
+    message: str | None = Field(default=None, description="why it failed, or what to do")
+    code: SignInCode | None = None
+    needs_client_id: bool | None = Field(default=None, description="providers.<name>.clientId has to be set first")
+
+
+class SubscriptionParams(Wire):
+    name: str = Field(description="the provider's name")
+
+
+class SubscriptionsUpdatedData(Wire):
+    """The sign-in to a provider has changed."""
+
+    name: str
+    state: Literal["signed_out", "pending", "signed_in", "denied", "expired", "failed"]
+    message: str | None = None
+
+
 class ProviderCard(Wire):
     """One provider as the settings show it.
 
@@ -32,6 +63,7 @@ class ProviderCard(Wire):
     base_url: str | None = None
     own_server: bool = Field(description="a server of this machine or at a configured address")
     models: list[str] = Field(description="model ids to choose from")
+    subscription: Subscription | None = None
 
 
 class KeyStore(Wire):

@@ -35,6 +35,7 @@ _PLACES = {
     "project": "project",
     "location": "location",
     "apiVersion": "api_version",
+    "clientId": "client_id",
 }
 
 

@@ -18,7 +18,7 @@ from onyx_jupyter.operations.feature import Built, Component, Components, Featur
 from onyx_jupyter.operations.keys import AGENTS, CONFIGURED, HEALTH
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import NoParams
-from onyx_jupyter.providers.known_providers import ACP
+from onyx_jupyter.providers.known_providers import is_agent
 
 CONFIG_HINT = "Correct it and save the file: Onyx reads it again at once."
 
@@ -52,7 +52,7 @@ def _config(configured: Configured, agents: Agents) -> Component:
 
 def _model(configured: Configured, model_id: str) -> Component:
     """Whether the model can be opened, without a call to the provider."""
-    if model_id.partition("/")[0] == ACP:
+    if is_agent(model_id):
         return {"ok": True, "message": model_id}  # another agent: its own component says whether it is there
     try:
         configured.models.open(model_id)

@@ -8,8 +8,10 @@ import { modelName } from '../composer/model_choice';
 import { stateName, testWords } from './provider_words';
 import { SettingField, lockedText } from './setting_field';
 import type { Settings } from './settings';
+import { SignIn } from './sign_in';
+import type { SignInActs } from './sign_in';
 
-export interface ProviderDetailProps {
+export interface ProviderDetailProps extends SignInActs {
   card: ProviderCard;
   keyStore: KeyStore;
   settings: Settings;
@@ -51,12 +53,18 @@ export function ProviderDetail(props: ProviderDetailProps): JSX.Element {
       )}
       {card.state !== 'locked' && (
         <>
-          {(card.needsKey || card.key || card.baseUrl) && <KeyPart {...props} />}
-          {!card.needsKey && card.state === 'not_configured' && (
-            <p className="onyx-Note">{startHint(card, trans)}</p>
+          {card.subscription ? (
+            <SignIn {...props} subscription={card.subscription} />
+          ) : (
+            <>
+              {(card.needsKey || card.key || card.baseUrl) && <KeyPart {...props} />}
+              {!card.needsKey && card.state === 'not_configured' && (
+                <p className="onyx-Note">{startHint(card, trans)}</p>
+              )}
+            </>
           )}
           <PlacePart {...props} />
-          <TestPart {...props} />
+          {card.subscription?.kind !== 'program' && <TestPart {...props} />}
           <ModelsPart {...props} />
         </>
       )}

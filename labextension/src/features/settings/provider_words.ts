@@ -42,6 +42,11 @@ export function stateName(state: ProviderCard['state'], trans: Trans): string {
 
 /** How it was found, in a few words for the list. */
 export function sourceName(card: ProviderCard, trans: Trans): string {
+  if (card.subscription) {
+    return card.subscription.state === 'signed_in'
+      ? (card.subscription.account ?? trans.__('signed in'))
+      : '';
+  }
   switch (card.key) {
     case 'environment':
     case 'reference':

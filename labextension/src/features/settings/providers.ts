@@ -83,6 +83,20 @@ export class Providers extends LiveList {
     });
   }
 
+  /** The code that the server answers with is shown as soon as the list has it. */
+  signIn(name: string): Promise<void> {
+    return this._change('subscriptions.begin', name);
+  }
+
+  cancelSignIn(name: string): Promise<void> {
+    return this._change('subscriptions.cancel', name);
+  }
+
+  signOut(name: string): Promise<void> {
+    this._tests.delete(name);
+    return this._change('subscriptions.signOut', name);
+  }
+
   /** Encrypts all stored keys with a new key. */
   rotate(): Promise<void> {
     return this.attempt(async () => void (await this.client.request('credentials.rotate', {})));
@@ -94,7 +108,17 @@ export class Providers extends LiveList {
   }
 
   protected isOutdatedBy(frame: EventFrame): boolean {
-    return frame.event === 'providers.updated';
+    return ['providers.updated', 'subscriptions.updated', 'settings.updated'].includes(frame.event);
+  }
+
+  private _change(
+    method: 'subscriptions.begin' | 'subscriptions.cancel' | 'subscriptions.signOut',
+    name: string
+  ): Promise<void> {
+    return this.attempt(async () => {
+      await this.client.request(method, { name }, REFRESH_MS);
+      await this.load();
+    });
   }
 
   private _apply(list: { providers: ProviderCard[]; keyStore: KeyStore }): void {

@@ -130,6 +130,9 @@ function Panel({ providers, settings, useModel, copyPath, ui }: SettingsPanelPro
             setKey={secret => providers.setKey(card.name, secret)}
             removeKey={() => void providers.removeKey(card.name)}
             runTest={model => void providers.runTest(card.name, model)}
+            signIn={() => void providers.signIn(card.name)}
+            cancelSignIn={() => void providers.cancelSignIn(card.name)}
+            signOut={() => void providers.signOut(card.name)}
             useModel={useModel}
             makeStandard={model => void settings.set('runtime.defaultModel', model)}
             back={back}
