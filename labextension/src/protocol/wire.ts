@@ -883,7 +883,7 @@ export interface MemoryVersionsParams {
 /**
  * A `locked` one is not allowed on this server: it is shown and cannot be chosen.
  *
- * `tool_mode` is how it acts unless a message says otherwise.
+ * `tool_mode` is how it acts unless a message says otherwise, `efforts` how much a message can ask it to think.
  */
 export interface ModelInfo {
   id: string;
@@ -892,6 +892,7 @@ export interface ModelInfo {
   tools: boolean;
   locked?: boolean;
   toolMode?: "cell" | "tools";
+  efforts?: Array<"none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max">;
 }
 
 export interface ModelList {

@@ -272,6 +272,8 @@ function Input(props: PartProps): JSX.Element {
       choose={model => chat.chooseModel(model)}
       toolMode={chat.toolMode}
       chooseToolMode={mode => chat.chooseToolMode(mode)}
+      effort={chat.effort}
+      chooseEffort={effort => chat.chooseEffort(effort)}
       connectModel={props.openSettings}
       showLocalModels={() => view.show('local')}
       mode={chat.mode}
