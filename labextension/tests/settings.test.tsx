@@ -59,6 +59,7 @@ afterEach(() => {
 
 const acts = {
   setKey: vi.fn(),
+  moveKey: vi.fn(),
   removeKey: vi.fn(),
   runTest: vi.fn(),
   useModel: vi.fn(),
@@ -138,13 +139,24 @@ describe('a key', () => {
     expect(part('key-input')).toBeNull();
   });
 
-  it('in the file is warned of, and a stored one can be removed', async () => {
-    await detail(card({ state: 'ready', key: 'file' }));
-    expect(part('key-in-file')).not.toBeNull();
+  it('in the file can be moved to the store, and a stored one can be removed', async () => {
+    await detail(card({ state: 'ready', key: 'file', keyInFile: true }));
     expect(part('key-remove')).toBeNull();
+    await click('key-move');
+    expect(acts.moveKey).toHaveBeenCalledOnce();
     await detail(card({ state: 'ready', key: 'store' }));
+    expect(part('key-in-file')).toBeNull();
     await click('key-remove');
     expect(acts.removeKey).toHaveBeenCalledOnce();
+  });
+
+  it('that could not be taken out of the file is read anew, and the reason stays', async () => {
+    peer.results['credentials.move'] = new Refusal(-32000, 'onyx.json was changed meanwhile.');
+    peer.results['providers.list'] = { providers: [card({ key: 'store', keyInFile: true })], keyStore: {} };
+    await providers.moveKey('openai');
+    expect(peer.askedFor('credentials.move')).toEqual([{ name: 'openai' }]);
+    expect(providers.cards![0]).toMatchObject({ key: 'store', keyInFile: true });
+    expect(providers.refusal).toBe('onyx.json was changed meanwhile.');
   });
 
   it('is stored and removed by the server, which is asked for the new state', async () => {

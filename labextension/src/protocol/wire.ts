@@ -1023,6 +1023,8 @@ export interface ProviderCard {
   key?: "reference" | "environment" | "store" | "file" | null;
   /** the environment variable that holds the key */
   variable?: string | null;
+  /** onyx.json contains a key, whether or not it is the one used */
+  keyInFile?: boolean;
   /** variables that are looked at for a key */
   keyVariables?: Array<string>;
   needsKey: boolean;
@@ -1725,6 +1727,7 @@ export interface Methods {
   "providers.list": { params: ProvidersListParams; result: ProviderList };
   "providers.test": { params: ProvidersTestParams; result: ProviderTest };
   "credentials.set": { params: CredentialsSetParams; result: Ok };
+  "credentials.move": { params: CredentialParams; result: Ok };
   "credentials.remove": { params: CredentialParams; result: Ok };
   "credentials.rotate": { params: NoParams; result: Ok };
   "settings.get": { params: NoParams; result: SettingsInfo };

@@ -128,6 +128,7 @@ function Panel({ providers, settings, useModel, copyPath, ui }: SettingsPanelPro
             standard={typeof standard === 'string' ? standard : null}
             settings={settings}
             setKey={secret => providers.setKey(card.name, secret)}
+            moveKey={() => void providers.moveKey(card.name)}
             removeKey={() => void providers.removeKey(card.name)}
             runTest={model => void providers.runTest(card.name, model)}
             useModel={useModel}
