@@ -2,13 +2,14 @@ import { act } from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { AddServer } from '../src/features/settings/add_server';
+import { AgentDetail } from '../src/features/settings/agent_detail';
 import { ModelRoles } from '../src/features/settings/model_roles';
 import { ProviderDetail } from '../src/features/settings/provider_detail';
 import { ProviderList } from '../src/features/settings/provider_list';
 import { testWords } from '../src/features/settings/provider_words';
 import { Providers } from '../src/features/settings/providers';
 import { Settings } from '../src/features/settings/settings';
-import type { ProviderCard, SettingsInfo } from '../src/protocol/wire';
+import type { AcpAgentInfo, ProviderCard, SettingsInfo } from '../src/protocol/wire';
 import { all, click, drawAnew, host, part, render, trans } from './drawing';
 import { Peer, Refusal } from './peer';
 
@@ -24,6 +25,21 @@ const card = (more: Partial<ProviderCard> = {}): ProviderCard => ({
   models: [],
   ...more
 });
+const agent = (name: string, title: string, more: Partial<AcpAgentInfo> = {}): AcpAgentInfo => ({
+  name,
+  title,
+  model: `acp/${name}`,
+  installed: false,
+  configured: false,
+  command: `${name}-acp`,
+  install: `npm install -g ${name}`,
+  ...more
+});
+const AGENTS = [
+  agent('mine', 'mine', { configured: true, command: '/opt/mine', install: '' }),
+  agent('claude', 'Claude Code', { installed: true, command: 'claude-agent-acp' }),
+  agent('codex', 'Codex')
+];
 const INFO: SettingsInfo = {
   file: '/home/me/.config/onyx/onyx.json',
   version: 'v1',
@@ -94,11 +110,22 @@ describe('the list of providers', () => {
       card({ name: 'mistral', title: 'Mistral', state: 'connected', key: 'store' }),
       card({ name: 'groq', title: 'Groq', state: 'failing', key: 'environment', variable: 'GROQ_API_KEY' })
     ];
-    await render(<ProviderList cards={cards} selected="mistral" select={() => undefined} />);
+    const selectAgent = vi.fn();
+    await render(
+      <ProviderList
+        cards={cards}
+        selected="mistral"
+        select={() => undefined}
+        agents={AGENTS}
+        selectedAgent={null}
+        selectAgent={selectAgent}
+      />
+    );
     expect([...host.querySelectorAll('h3')].map(one => one.textContent)).toEqual([
       'Set up',
       'On this machine',
-      'Not set up'
+      'Not set up',
+      'Other agents'
     ]);
     expect(all('provider').map(one => one.textContent)).toEqual([
       'Mistralconnectedstored key',
@@ -106,8 +133,15 @@ describe('the list of providers', () => {
       'Ollamanot running',
       'OpenAI'
     ]);
+    expect(all('agent').map(one => one.textContent)).toEqual([
+      'minenot found/opt/mine',
+      'Claude Codeinstalledclaude-agent-acp',
+      'Codexnot installedcodex-acp'
+    ]);
+    await click('agent');
+    expect(selectAgent).toHaveBeenCalledWith('mine');
     await type('provider-search', 'olla');
-    expect(all('provider')).toHaveLength(1);
+    expect([all('provider').length, all('agent').length]).toEqual([1, 0]);
     await type('provider-search', 'nobody');
     expect(host.textContent).toContain('Nothing found.');
   });
@@ -259,5 +293,31 @@ describe('a server of one’s own', () => {
     await type('server-address', ' http://localhost:8000/v1');
     await click('server-add');
     expect(add).toHaveBeenCalledWith('gpu', 'http://localhost:8000/v1');
+  });
+});
+
+describe('another agent', () => {
+  const useModel = vi.fn();
+  const draw = (one: AcpAgentInfo) =>
+    render(<AgentDetail agent={one} useModel={useModel} back={() => undefined} />);
+
+  it('that is installed can be used at once', async () => {
+    await draw(AGENTS[1]);
+    expect(part('agent-install')).toBeNull();
+    await click('use-agent');
+    expect(useModel).toHaveBeenCalledWith('acp/claude');
+  });
+
+  it('that is not installed says how to install it', async () => {
+    await draw(AGENTS[2]);
+    expect(part('use-agent')).toBeNull();
+    expect(part('agent-install')!.textContent).toBe('npm install -g codex');
+  });
+
+  it('that is configured and not found points to the file', async () => {
+    await draw(AGENTS[0]);
+    expect(part('agent-state')!.textContent).toContain('not found');
+    expect(host.textContent).toContain('acp.agents');
+    expect(part('agent-install')).toBeNull();
   });
 });

@@ -39,6 +39,8 @@ export interface AcpOption {
 }
 
 export interface AcpOptions {
+  /** the agent at work in this session; absent if there is none */
+  agent?: string | null;
   options: Array<AcpOption>;
 }
 
@@ -50,6 +52,11 @@ export interface AcpSetOptionParams {
   sessionKey: string;
   option: string;
   value: string | boolean;
+}
+
+/** The agent of this session, or what is chosen for it, may have changed: read its options again. */
+export interface AcpUpdatedData {
+  sessionKey: string;
 }
 
 export interface Agent {
@@ -1805,6 +1812,7 @@ export interface Events {
   "providers.updated": ProvidersUpdatedData;
   "settings.updated": SettingsUpdatedData;
   "local_models.progress": LocalModelInfo;
+  "acp.updated": AcpUpdatedData;
   "chat.started": ChatStartedData;
   "chat.delta": ChatDeltaData;
   "chat.thought": ChatThoughtData;
