@@ -160,6 +160,8 @@ it('the model picker opens the local models', async () => {
     standard: 'local/qwen2.5-coder-1.5b',
     chosen: null,
     connectModel: vi.fn(),
+    effort: null,
+    chooseEffort: vi.fn(),
     ...acts
   };
   await render(<ModelPicker {...rest} choose={choose} showLocalModels={showLocalModels} />);

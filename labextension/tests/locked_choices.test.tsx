@@ -65,6 +65,8 @@ describe('a disallowed model', () => {
         choose={vi.fn()}
         toolMode="auto"
         chooseToolMode={vi.fn()}
+        effort={null}
+        chooseEffort={vi.fn()}
         connectModel={vi.fn()}
         showLocalModels={vi.fn()}
       />

@@ -2,13 +2,14 @@ import { act } from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { AddServer } from '../src/features/settings/add_server';
+import { AgentDetail } from '../src/features/settings/agent_detail';
 import { ModelRoles } from '../src/features/settings/model_roles';
 import { ProviderDetail } from '../src/features/settings/provider_detail';
 import { ProviderList } from '../src/features/settings/provider_list';
 import { testWords } from '../src/features/settings/provider_words';
 import { Providers } from '../src/features/settings/providers';
 import { Settings } from '../src/features/settings/settings';
-import type { ProviderCard, SettingsInfo } from '../src/protocol/wire';
+import type { AcpAgentInfo, ProviderCard, SettingsInfo } from '../src/protocol/wire';
 import { all, click, drawAnew, host, part, render, trans } from './drawing';
 import { Peer, Refusal } from './peer';
 
@@ -24,6 +25,21 @@ const card = (more: Partial<ProviderCard> = {}): ProviderCard => ({
   models: [],
   ...more
 });
+const agent = (name: string, title: string, more: Partial<AcpAgentInfo> = {}): AcpAgentInfo => ({
+  name,
+  title,
+  model: `acp/${name}`,
+  installed: false,
+  configured: false,
+  command: `${name}-acp`,
+  install: `npm install -g ${name}`,
+  ...more
+});
+const AGENTS = [
+  agent('mine', 'mine', { configured: true, command: '/opt/mine', install: '' }),
+  agent('claude', 'Claude Code', { installed: true, command: 'claude-agent-acp' }),
+  agent('codex', 'Codex')
+];
 const INFO: SettingsInfo = {
   file: '/home/me/.config/onyx/onyx.json',
   version: 'v1',
@@ -59,6 +75,7 @@ afterEach(() => {
 
 const acts = {
   setKey: vi.fn(),
+  moveKey: vi.fn(),
   removeKey: vi.fn(),
   runTest: vi.fn(),
   signIn: vi.fn(),
@@ -96,11 +113,22 @@ describe('the list of providers', () => {
       card({ name: 'mistral', title: 'Mistral', state: 'connected', key: 'store' }),
       card({ name: 'groq', title: 'Groq', state: 'failing', key: 'environment', variable: 'GROQ_API_KEY' })
     ];
-    await render(<ProviderList cards={cards} selected="mistral" select={() => undefined} />);
+    const selectAgent = vi.fn();
+    await render(
+      <ProviderList
+        cards={cards}
+        selected="mistral"
+        select={() => undefined}
+        agents={AGENTS}
+        selectedAgent={null}
+        selectAgent={selectAgent}
+      />
+    );
     expect([...host.querySelectorAll('h3')].map(one => one.textContent)).toEqual([
       'Set up',
       'On this machine',
-      'Not set up'
+      'Not set up',
+      'Other agents'
     ]);
     expect(all('provider').map(one => one.textContent)).toEqual([
       'Mistralconnectedstored key',
@@ -108,8 +136,15 @@ describe('the list of providers', () => {
       'Ollamanot running',
       'OpenAI'
     ]);
+    expect(all('agent').map(one => one.textContent)).toEqual([
+      'minenot found/opt/mine',
+      'Claude Codeinstalledclaude-agent-acp',
+      'Codexnot installedcodex-acp'
+    ]);
+    await click('agent');
+    expect(selectAgent).toHaveBeenCalledWith('mine');
     await type('provider-search', 'olla');
-    expect(all('provider')).toHaveLength(1);
+    expect([all('provider').length, all('agent').length]).toEqual([1, 0]);
     await type('provider-search', 'nobody');
     expect(host.textContent).toContain('Nothing found.');
   });
@@ -141,13 +176,24 @@ describe('a key', () => {
     expect(part('key-input')).toBeNull();
   });
 
-  it('in the file is warned of, and a stored one can be removed', async () => {
-    await detail(card({ state: 'ready', key: 'file' }));
-    expect(part('key-in-file')).not.toBeNull();
+  it('in the file can be moved to the store, and a stored one can be removed', async () => {
+    await detail(card({ state: 'ready', key: 'file', keyInFile: true }));
     expect(part('key-remove')).toBeNull();
+    await click('key-move');
+    expect(acts.moveKey).toHaveBeenCalledOnce();
     await detail(card({ state: 'ready', key: 'store' }));
+    expect(part('key-in-file')).toBeNull();
     await click('key-remove');
     expect(acts.removeKey).toHaveBeenCalledOnce();
+  });
+
+  it('that could not be taken out of the file is read anew, and the reason stays', async () => {
+    peer.results['credentials.move'] = new Refusal(-32000, 'onyx.json was changed meanwhile.');
+    peer.results['providers.list'] = { providers: [card({ key: 'store', keyInFile: true })], keyStore: {} };
+    await providers.moveKey('openai');
+    expect(peer.askedFor('credentials.move')).toEqual([{ name: 'openai' }]);
+    expect(providers.cards![0]).toMatchObject({ key: 'store', keyInFile: true });
+    expect(providers.refusal).toBe('onyx.json was changed meanwhile.');
   });
 
   it('is stored and removed by the server, which is asked for the new state', async () => {
@@ -250,5 +296,31 @@ describe('a server of one’s own', () => {
     await type('server-address', ' http://localhost:8000/v1');
     await click('server-add');
     expect(add).toHaveBeenCalledWith('gpu', 'http://localhost:8000/v1');
+  });
+});
+
+describe('another agent', () => {
+  const useModel = vi.fn();
+  const draw = (one: AcpAgentInfo) =>
+    render(<AgentDetail agent={one} useModel={useModel} back={() => undefined} />);
+
+  it('that is installed can be used at once', async () => {
+    await draw(AGENTS[1]);
+    expect(part('agent-install')).toBeNull();
+    await click('use-agent');
+    expect(useModel).toHaveBeenCalledWith('acp/claude');
+  });
+
+  it('that is not installed says how to install it', async () => {
+    await draw(AGENTS[2]);
+    expect(part('use-agent')).toBeNull();
+    expect(part('agent-install')!.textContent).toBe('npm install -g codex');
+  });
+
+  it('that is configured and not found points to the file', async () => {
+    await draw(AGENTS[0]);
+    expect(part('agent-state')!.textContent).toContain('not found');
+    expect(host.textContent).toContain('acp.agents');
+    expect(part('agent-install')).toBeNull();
   });
 });

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from onyx_jupyter.config.schema import Config
+from onyx_jupyter.config.schema.section import REFUSED_KEY
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, known_provider
 
 KeySource = Literal["reference", "environment", "store", "file"]
@@ -35,6 +36,16 @@ def provider_keys(
         if key is not None:
             found[name] = key
     return found
+
+
+def keys_in_file(config: Config, named: Mapping[str, str]) -> dict[str, str]:
+    """Provider → key, of the keys that onyx.json itself contains; `named` (provider → variable) come from elsewhere."""
+    written = {
+        name: provider.api_key.get_secret_value()
+        for name, provider in config.providers.items()
+        if provider.api_key and name not in named
+    }
+    return {name: key for name, key in written.items() if key != REFUSED_KEY}
 
 
 def _key(

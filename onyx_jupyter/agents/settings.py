@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel
 
 from onyx_jupyter.agents.allowed_models import allows_model, allows_provider, is_refused
-from onyx_jupyter.agents.provider_keys import ProviderKey, provider_keys
+from onyx_jupyter.agents.provider_keys import ProviderKey, keys_in_file, provider_keys
+from onyx_jupyter.config import json5_lines
 from onyx_jupyter.config.ceiling import Ceiling
 from onyx_jupyter.config.load import Loaded, load, read_text
 from onyx_jupyter.config.paths import Home
-from onyx_jupyter.config.problems import Problem
+from onyx_jupyter.config.problems import Problem, at_line, dotted
 from onyx_jupyter.config.roles import model_for, role_model
 from onyx_jupyter.config.schema import AgentConfig, Config, ProviderConfig
 from onyx_jupyter.config.schema.section import REFUSED_KEY
@@ -26,12 +27,16 @@ from onyx_jupyter.config.sections import HoldsSecrets, with_sections
 from onyx_jupyter.errors import ConfigError, NotFound, StorageError
 from onyx_jupyter.providers.embedders.ollama import OLLAMA
 from onyx_jupyter.providers.embedders.settings import EmbedderKind, EmbeddingSettings
+from onyx_jupyter.providers.known_providers import provider_title
+from onyx_jupyter.providers.network_guard import is_loopback
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.security.known_secrets import environment_secrets
 from onyx_jupyter.security.secret_redactor import SecretRedactor
 from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
 
 log = logging.getLogger(__name__)
+# What is written where a server asks for a key and accepts any.
+_NO_KEYS = frozenset({"none", "null", "empty", "dummy", "no-key", "not-needed"})
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,8 @@ def load_settings(
     except ConfigError as error:
         text, loaded, instead = _last_good(home, environment, schema, before)
         unreadable = (Problem("error", f"{error} Until this is corrected, {instead}", line=error.line),)
-    problems = (*unreadable, *loaded.problems)
+    movable = () if unreadable else _keys_to_move(loaded, text or "", home.config_file)
+    problems = (*unreadable, *loaded.problems, *movable)
     for problem in problems if before is None else set(problems) - set(before.problems):
         log.log(logging.ERROR if problem.severity == "error" else logging.WARNING, "%s", problem)
     # A key that was taken out of the file may still be in a conversation.
@@ -142,6 +148,19 @@ def embedding_settings(
     refused: set[EmbedderKind] = set() if by_ollama else {"ollama"}
     refused |= set() if by_api else {"api"}
     return EmbeddingSettings(config.memory.embedder, named, models, frozenset(refused))
+
+
+def _keys_to_move(loaded: Loaded, text: str, file: Path) -> Iterator[Problem]:
+    """A warning for each key in the file's text that the credential store would keep better."""
+    lines = json5_lines.parse(text)
+    for name, key in keys_in_file(loaded.config, loaded.named_keys).items():
+        if key.lower() in _NO_KEYS or is_loopback(loaded.config.providers[name].base_url or ""):
+            continue
+        path = ("providers", name, "apiKey")
+        line = lines.line_of(path)
+        what = f"{file}{at_line(line)}: {dotted(path)} contains a key."
+        message = f"{what} Move it to the store: Onyx settings, {provider_title(name)}."
+        yield Problem("warning", message, dotted(path), line)
 
 
 def _last_good(

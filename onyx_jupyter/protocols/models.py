@@ -153,7 +153,8 @@ class ModelInfo:
     """A model that can be chosen; `tools` says whether it can act, `local` that nothing leaves the machine.
 
     A `locked` one cannot be chosen: this server's administrator does not allow its provider. `tool_mode` is how it acts
-    unless the user chooses otherwise: it calls tools, or proposes cells.
+    unless the user chooses otherwise: it calls tools, or proposes cells. `efforts` (of EFFORTS) are those it can be
+    asked for.
     """
 
     id: str
@@ -162,6 +163,7 @@ class ModelInfo:
     tools: bool
     locked: bool = False
     tool_mode: Literal["cell", "tools"] = "tools"
+    efforts: tuple[str, ...] = ()
 
 
 @runtime_checkable

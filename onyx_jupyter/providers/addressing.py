@@ -13,6 +13,7 @@ from onyx_jupyter.providers.known_providers import (
     LOCAL,
     LOGIN_PROVIDERS,
     OWN_SERVER,
+    Dialect,
     KnownProvider,
     is_agent,
     known_provider,
@@ -44,6 +45,14 @@ def endpoint_of(model_id: str, settings: ModelsSettings) -> Endpoint:
     endpoint = _known(known, model_id, settings, provider) if known else _compatible(name, model_id, settings, provider)
     check_allowed(endpoint.address or None, endpoint.provider.title)
     return endpoint
+
+
+def dialect_of(known: KnownProvider | None, base_url: str | None) -> Dialect:
+    """How a provider is spoken to at its own address, or at the configured one; None: a provider of the user's own.
+
+    Only OpenAI itself is sure to have Responses: another address gets what all servers of its kind understand.
+    """
+    return OWN_SERVER if known is None or (known.name == "openai" and base_url) else known.dialect
 
 
 def is_self_hosted(endpoint: Endpoint) -> bool:
@@ -78,8 +87,7 @@ def _known(known: KnownProvider, model_id: str, settings: ModelsSettings, own: P
         # A server of one's own, or on this machine, may serve any model by a name that has a price elsewhere.
         priced=known.default_url is None and not (known.name == "openai" and base_url),
         effort=own.effort,
-        # Only OpenAI itself is sure to have Responses: another address gets what all servers of its kind understand.
-        dialect=OWN_SERVER if known.name == "openai" and base_url else known.dialect,
+        dialect=dialect_of(known, base_url),
         address=base_url or known.address,
         options=own.options,
     )
@@ -122,7 +130,7 @@ def _compatible(name: str, model_id: str, settings: ModelsSettings, own: Provide
         vision=bool(own.vision),
         priced=False,
         effort=own.effort,
-        dialect=OWN_SERVER,
+        dialect=dialect_of(None, own.base_url),
         address=own.base_url,
     )
 

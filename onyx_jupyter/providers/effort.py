@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.protocols import EFFORTS
-from onyx_jupyter.providers.known_providers import EffortField
+from onyx_jupyter.providers.known_providers import Dialect, EffortField
 
 NONE = "none"
 # Thinking counts within the limit of an answer, so this is added to what the answer may have. Claude's older models
@@ -24,6 +24,8 @@ THINKING_TOKENS: Mapping[str, int] = {
     "xhigh": 32_768,
     "max": 65_536,
 }
+# Protocols whose models differ in their efforts, as the table of models lists them.
+BY_MODEL = frozenset({"responses", "anthropic"})
 # All models that think have these three; the table of models lists the others one by one.
 _USUAL = ("low", "medium", "high")
 
@@ -55,6 +57,15 @@ def listed_efforts(entry: Mapping[str, Any], otherwise: Sequence[str]) -> tuple[
     if not thinks(entry):
         return ()
     return tuple(one for one in EFFORTS if one in _USUAL or entry.get(f"supports_{one}_reasoning_effort"))
+
+
+def efforts_of(dialect: Dialect, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """The efforts to choose from for a model with that entry in the table of models; empty if it has none."""
+    if dialect.protocol not in BY_MODEL:
+        return dialect.efforts
+    efforts = listed_efforts(entry, dialect.efforts)
+    can_be_without = dialect.protocol == "anthropic" and efforts and NONE not in efforts
+    return (NONE, *efforts) if can_be_without else efforts
 
 
 def chat_fields(field: EffortField, effort: str | None) -> dict[str, Any]:

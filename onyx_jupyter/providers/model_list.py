@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.protocols import ModelInfo
+from onyx_jupyter.providers.addressing import dialect_of
+from onyx_jupyter.providers.effort import BY_MODEL, efforts_of
 from onyx_jupyter.providers.known_providers import (
     COPILOT,
     KNOWN_PROVIDERS,
@@ -22,6 +24,7 @@ from onyx_jupyter.providers.litellm_library import price_table
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE
 from onyx_jupyter.providers.local_files.storage_folders import find_file
 from onyx_jupyter.providers.network_guard import is_loopback
+from onyx_jupyter.providers.prices import price_of
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
 MODELS_PER_PROVIDER = 12
@@ -45,10 +48,20 @@ async def list_models(settings: ModelsSettings) -> list[ModelInfo]:
         provider = settings.providers.get(name, ProviderSettings())
         offered = _everyday(name, provider, settings.served.get(name, ()))
         models = [*provider.models, *offered] or await _usual_models(name, provider)
+        efforts = await _efforts(name, provider, models)
         for model in models:
             local = is_loopback(provider.base_url or _default_url(name) or "")
-            found.setdefault(f"{name}/{model}", ModelInfo(f"{name}/{model}", name, local=local, tools=True))
+            info = ModelInfo(f"{name}/{model}", name, local=local, tools=True, efforts=efforts[model])
+            found.setdefault(info.id, info)
     return list(found.values())
+
+
+async def _efforts(name: str, provider: ProviderSettings, models: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    known = known_provider(name)
+    dialect = dialect_of(known, provider.base_url)
+    table = await price_table() if models and dialect.protocol in BY_MODEL else {}
+    prefix = known.litellm_prefix if known else name
+    return {model: efforts_of(dialect, price_of(table, f"{prefix}/{model}").entry) for model in models}
 
 
 def _on_this_machine(settings: ModelsSettings) -> list[str]:

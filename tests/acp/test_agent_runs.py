@@ -250,9 +250,11 @@ async def test_models_of_the_agent_can_be_chosen(tmp_path):
         with pytest.raises(InvalidRequest, match="No agent is at work"):
             await agents.set_option(key, "model", "large")
         await house.do(key, "say hi")
-        (option,) = agents.options(key)
+        agent = agents.at_work(key)
+        (option,) = agent.options
         assert (option.value, option.choices) == ("small", (("small", "Small"), ("large", "Large")))
-        (option,) = await agents.set_option(key, "model", "large")
+        await agents.set_option(key, "model", "large")
+        (option,) = agent.options
         assert option.value == "large"
         for wrong in (("model", "huge"), ("model", True), ("colour", "red")):
             with pytest.raises(InvalidRequest):

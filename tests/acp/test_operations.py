@@ -4,6 +4,7 @@ import sys
 
 from onyx_jupyter.app.features import OPERATIONS
 from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import STREAMS
 from tests.acp.agent_house import AgentHouse
 
 
@@ -45,7 +46,9 @@ async def test_options_are_there_once_the_agent_is(tmp_path):
         key = await house.agent_session()
         assert await ask(house, "acp.options", sessionKey=key) == {"options": []}
         await house.do(key, "say hi")
-        (option,) = (await ask(house, "acp.options", sessionKey=key))["options"]
+        offered = await ask(house, "acp.options", sessionKey=key)
+        (option,) = offered["options"]
+        assert offered["agent"] == "scripted"
         assert (option["id"], option["value"], option["choices"][1]) == (
             "model",
             "small",
@@ -54,3 +57,16 @@ async def test_options_are_there_once_the_agent_is(tmp_path):
         (option,) = (await ask(house, "acp.setOption", sessionKey=key, option="model", value="large"))["options"]
         assert option["value"] == "large"
         assert OPERATIONS["acp.setOption"].scope == "admin"
+
+
+async def test_every_client_hears_of_an_agent_that_starts_and_of_a_choice(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        heard = []
+        house.onyx.container.parts.get(STREAMS).connect(lambda event: heard.append((event.name, event.data)))
+        key = await house.agent_session()
+        await house.do(key, "say hi")
+        told = ("acp.updated", {"sessionKey": key})
+        assert told in heard
+        heard.clear()
+        await ask(house, "acp.setOption", sessionKey=key, option="model", value="large")
+        assert heard == [told]

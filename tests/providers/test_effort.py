@@ -186,3 +186,24 @@ async def test_tokens_of_thoughts_are_counted_where_the_provider_says(
         await opened.close()
     assert usage == expected
     assert (usage + usage).reasoning_tokens == (10 if expected.reasoning_tokens else None)
+
+
+@pytest.mark.parametrize(
+    ("model_id", "own", "offered"),
+    [
+        ("openai/gpt-5.2", {}, ("none", "low", "medium", "high", "xhigh")),
+        ("openai/gpt-4o", {}, ()),
+        ("openai/gpt-5.2", {"base_url": "http://127.0.0.1:9/v1"}, ("low", "medium", "high")),
+        ("anthropic/claude-sonnet-4-5", {}, ("none", "low", "medium", "high")),
+        ("deepseek/deepseek-chat", {}, ("none", "low", "high", "max")),
+        ("lab/qwen3", {"base_url": "http://127.0.0.1:9/v1"}, ("low", "medium", "high")),
+        ("perplexity/sonar", {}, ()),
+    ],
+)
+async def test_each_model_is_listed_with_the_efforts_to_choose_from(
+    model_id: str, own: dict[str, Any], offered: tuple[str, ...]
+) -> None:
+    name, _, model = model_id.partition("/")
+    settings = ModelsSettings({name: ProviderSettings(api_key="any-key", models=(model,), **own)})
+    listed = {one.id: one.efforts for one in await ProviderModels(settings).list()}
+    assert listed[model_id] == offered

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from onyx_jupyter.providers import known_providers
+from onyx_jupyter.security.credential_store import CredentialStore
 from onyx_jupyter.testing.script import HttpError, Page
 from tests.server.client import MethodFailed
 from tests.server.conftest import KEY
@@ -109,6 +110,87 @@ async def test_a_usual_variable_comes_before_a_stored_key_and_that_before_the_fi
     await client.ask("models.list", refresh=True)
     shown = await card(client, "mistral")
     assert (shown["key"], shown["variable"]) == ("environment", "MISTRAL_API_KEY")
+
+
+IN_FILE = "key-in-the-file-0123"
+TEXT = """{
+  providers: {
+    // ours
+    mistral: { apiKey: "key-in-the-file-0123", models: ["small"] },
+  },
+}
+"""
+
+
+@pytest.fixture
+def literal_key(onyx_home, monkeypatch):
+    """onyx.json with a key in it; returns the file."""
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
+    file = onyx_home / "onyx.json"
+    file.write_text(TEXT)
+    return file
+
+
+async def test_a_key_in_the_file_is_warned_of_with_its_line_and_moved_to_the_store(literal_key, connect):
+    client = await connect()
+    (problem,) = (await client.ask("settings.get"))["problems"]
+    assert (problem["severity"], problem["key"], problem["line"]) == ("warning", "providers.mistral.apiKey", 4)
+    assert "Move it to the store" in problem["message"]
+    assert IN_FILE not in problem["message"]
+    assert (await card(client, "mistral"))["keyInFile"] is True
+    assert await client.ask("credentials.move", name="mistral") == {"ok": True}
+    shown = await card(client, "mistral")
+    assert (shown["key"], "keyInFile" in shown) == ("store", False)
+    assert literal_key.read_text() == TEXT.replace('apiKey: "key-in-the-file-0123", ', "")
+    assert (await client.ask("settings.get"))["problems"] == []
+    assert not [frame for frame in client.raw if IN_FILE in frame]
+    with pytest.raises(MethodFailed, match="contains no key"):
+        await client.ask("credentials.move", name="mistral")
+
+
+async def test_a_key_that_is_in_both_places_is_moved_only_if_it_is_the_same(literal_key, connect):
+    client = await connect()
+    await client.ask("credentials.set", name="mistral", secret="another-key-0123456789")
+    with pytest.raises(MethodFailed, match="Another key of Mistral is stored"):
+        await client.ask("credentials.move", name="mistral")
+    assert literal_key.read_text() == TEXT
+    await client.ask("credentials.set", name="mistral", secret=IN_FILE)
+    assert (await card(client, "mistral"))["keyInFile"] is True
+    await client.ask("credentials.move", name="mistral")
+    assert IN_FILE not in literal_key.read_text()
+
+
+async def test_a_file_that_changes_while_its_key_is_moved_keeps_the_key(literal_key, connect, monkeypatch):
+    put = CredentialStore.put
+
+    def edited_meanwhile(store, name, secret):
+        put(store, name, secret)
+        literal_key.write_text(TEXT.replace("ours", "theirs"))
+
+    monkeypatch.setattr(CredentialStore, "put", edited_meanwhile)
+    client = await connect()
+    with pytest.raises(MethodFailed, match="was changed meanwhile"):
+        await client.ask("credentials.move", name="mistral")
+    assert literal_key.read_text() == TEXT.replace("ours", "theirs")
+    shown = await card(client, "mistral", refresh=True)
+    assert (shown["key"], shown["keyInFile"]) == ("store", True)
+    await client.ask("credentials.move", name="mistral")
+    assert IN_FILE not in literal_key.read_text()
+
+
+@pytest.mark.parametrize(
+    "provider",
+    [
+        {"apiKey": "none", "baseUrl": "http://gpu.example:8000/v1"},
+        {"apiKey": IN_FILE, "baseUrl": "http://127.0.0.1:8000/v1"},
+        {"apiKey": "${TEAM_KEY}"},
+    ],
+)
+async def test_what_is_no_key_or_stays_here_or_is_a_variable_is_not_warned_of(config, connect, monkeypatch, provider):
+    monkeypatch.setenv("TEAM_KEY", IN_FILE)
+    config(providers={"lab": provider})
+    client = await connect()
+    assert (await client.ask("settings.get"))["problems"] == []
 
 
 async def test_ollama_on_this_machine_is_found_and_its_models_are_offered(connect, monkeypatch, replies):

@@ -39,6 +39,8 @@ export interface AcpOption {
 }
 
 export interface AcpOptions {
+  /** the agent at work in this session; absent if there is none */
+  agent?: string | null;
   options: Array<AcpOption>;
 }
 
@@ -50,6 +52,11 @@ export interface AcpSetOptionParams {
   sessionKey: string;
   option: string;
   value: string | boolean;
+}
+
+/** The agent of this session, or what is chosen for it, may have changed: read its options again. */
+export interface AcpUpdatedData {
+  sessionKey: string;
 }
 
 export interface Agent {
@@ -883,7 +890,7 @@ export interface MemoryVersionsParams {
 /**
  * A `locked` one is not allowed on this server: it is shown and cannot be chosen.
  *
- * `tool_mode` is how it acts unless a message says otherwise.
+ * `tool_mode` is how it acts unless a message says otherwise, `efforts` how much a message can ask it to think.
  */
 export interface ModelInfo {
   id: string;
@@ -892,6 +899,7 @@ export interface ModelInfo {
   tools: boolean;
   locked?: boolean;
   toolMode?: "cell" | "tools";
+  efforts?: Array<"none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max">;
 }
 
 export interface ModelList {
@@ -1022,6 +1030,8 @@ export interface ProviderCard {
   key?: "reference" | "environment" | "store" | "file" | null;
   /** the environment variable that holds the key */
   variable?: string | null;
+  /** onyx.json contains a key, whether or not it is the one used */
+  keyInFile?: boolean;
   /** variables that are looked at for a key */
   keyVariables?: Array<string>;
   needsKey: boolean;
@@ -1757,6 +1767,7 @@ export interface Methods {
   "providers.list": { params: ProvidersListParams; result: ProviderList };
   "providers.test": { params: ProvidersTestParams; result: ProviderTest };
   "credentials.set": { params: CredentialsSetParams; result: Ok };
+  "credentials.move": { params: CredentialParams; result: Ok };
   "credentials.remove": { params: CredentialParams; result: Ok };
   "credentials.rotate": { params: NoParams; result: Ok };
   "subscriptions.begin": { params: SubscriptionParams; result: SignInCode };
@@ -1838,6 +1849,7 @@ export interface Events {
   "subscriptions.updated": SubscriptionsUpdatedData;
   "settings.updated": SettingsUpdatedData;
   "local_models.progress": LocalModelInfo;
+  "acp.updated": AcpUpdatedData;
   "chat.started": ChatStartedData;
   "chat.delta": ChatDeltaData;
   "chat.thought": ChatThoughtData;

@@ -6,13 +6,12 @@ import asyncio
 import logging
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from onyx_jupyter.acp.connection import AgentConnection
 from onyx_jupyter.acp.mcp_gate import McpGate
 from onyx_jupyter.acp.registry import AgentCommand
-from onyx_jupyter.acp.translate import Option
 from onyx_jupyter.agent.run import ExternalAgent, Run
 from onyx_jupyter.agents.agents import AgentParts
 from onyx_jupyter.agents.allowed_models import allows_model
@@ -36,10 +35,13 @@ LIST_S = 3.0
 
 
 class AcpAgents:
-    """All agents of this server."""
+    """All agents of this server. `changed` is called with a session's key when its agent or a choice may be another."""
 
-    def __init__(self, configured: Configured, *, idle_s: float = IDLE_S) -> None:
+    def __init__(
+        self, configured: Configured, *, changed: Callable[[str], None] = lambda key: None, idle_s: float = IDLE_S
+    ) -> None:
         self._configured = configured
+        self._changed = changed
         self._idle_s = idle_s
         self._gate = McpGate()
         self._reaper = ProcessReaper()
@@ -95,17 +97,18 @@ class AcpAgents:
             self._configured.meter,
         )
 
-    def options(self, session_key: str) -> Sequence[Option]:
-        """What can be chosen for the agent at work in that session; nothing if there is none."""
+    def at_work(self, session_key: str) -> AgentConnection | None:
+        """The agent of that session, with what can be chosen for it; None before it has started and after its end."""
         live = self._live.get(session_key)
-        return live.connection.options if live is not None else ()
+        return live.connection if live is not None and live.connection.is_usable else None
 
-    async def set_option(self, session_key: str, option_id: str, value: str | bool) -> Sequence[Option]:
+    async def set_option(self, session_key: str, option_id: str, value: str | bool) -> None:
         """Raises: InvalidRequest, ModelError."""
-        live = self._live.get(session_key)
-        if live is None or not live.connection.is_usable:
+        agent = self.at_work(session_key)
+        if agent is None:
             raise InvalidRequest("No agent is at work in this session. Send it a message first.", field="sessionKey")
-        return await live.connection.set_option(option_id, value)
+        await agent.set_option(option_id, value)
+        self._changed(session_key)
 
     async def close(self) -> None:
         """Ends all agents with everything that they started."""
@@ -150,6 +153,7 @@ class AcpAgents:
             except ModelError:
                 self._begin_end(session_key)
                 raise
+        self._changed(session_key)
         await self._gate.until_listed(token, LIST_S)
         return live
 
@@ -166,6 +170,7 @@ class AcpAgents:
     def _rest(self, session_key: str) -> None:
         """An answer has ended: without another one the agent ends in a while."""
         self._keep(session_key)
+        self._changed(session_key)  # it may have changed its mode itself, or be gone
         loop = asyncio.get_running_loop()
         self._idle[session_key] = loop.call_later(self._idle_s, self._begin_end, session_key)
 
@@ -180,6 +185,7 @@ class AcpAgents:
         if live is None:
             return None
         self._gate.withdraw(live.token)
+        self._changed(session_key)
         task = asyncio.create_task(live.connection.close(), name="onyx end of an agent")
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)

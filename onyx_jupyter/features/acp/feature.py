@@ -9,13 +9,18 @@ from onyx_jupyter.features.acp.agents import AcpAgents
 from onyx_jupyter.features.acp.keys import ACP_AGENTS
 from onyx_jupyter.features.acp.operations import OPERATIONS
 from onyx_jupyter.features.acp.settings import AcpSettings
+from onyx_jupyter.features.acp.wire import AcpUpdatedData
 from onyx_jupyter.operations.dependencies import Key, Parts
+from onyx_jupyter.operations.event_type import EventType
 from onyx_jupyter.operations.feature import Built, Components, Feature
-from onyx_jupyter.operations.keys import CONFIGURED, EXTERNAL_AGENT, EXTERNAL_AGENT_MODELS
+from onyx_jupyter.operations.keys import CONFIGURED, EXTERNAL_AGENT, EXTERNAL_AGENT_MODELS, STREAMS
+
+UPDATED = "acp.updated"
 
 
 def make(parts: Parts) -> Built:
-    agents = AcpAgents(parts.get(CONFIGURED))
+    streams = parts.get(STREAMS)
+    agents = AcpAgents(parts.get(CONFIGURED), changed=lambda key: streams.broadcast(UPDATED, {"sessionKey": key}))
 
     async def health() -> Components:
         """Only what was configured is checked: nobody misses an agent that they do not use."""
@@ -45,8 +50,9 @@ def make(parts: Parts) -> Built:
 FEATURE = Feature(
     "acp",
     make,
-    requires=(CONFIGURED,),
+    requires=(CONFIGURED, STREAMS),
     provides=(ACP_AGENTS, EXTERNAL_AGENT, EXTERNAL_AGENT_MODELS),
     settings=AcpSettings,
     operations=OPERATIONS,
+    events=(EventType(UPDATED, AcpUpdatedData),),
 )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Sequence
 from typing import Any
 
+from onyx_jupyter.acp.connection import AgentConnection
 from onyx_jupyter.acp.registry import AgentCommand
-from onyx_jupyter.acp.translate import Option
 from onyx_jupyter.features.acp.keys import ACP_AGENTS
 from onyx_jupyter.features.acp.wire import AcpAgentList, AcpOptions, AcpSessionParams, AcpSetOptionParams
 from onyx_jupyter.operations.caller import Caller
@@ -27,11 +26,13 @@ async def agents(params: NoParams, caller: Caller) -> dict[str, Any]:
 
 
 async def options(params: AcpSessionParams, caller: Caller) -> dict[str, Any]:
-    return _options(caller.get(ACP_AGENTS).options(params.session_key))
+    return _options(caller.get(ACP_AGENTS).at_work(params.session_key))
 
 
 async def set_option(params: AcpSetOptionParams, caller: Caller) -> dict[str, Any]:
-    return _options(await caller.get(ACP_AGENTS).set_option(params.session_key, params.option, params.value))
+    service = caller.get(ACP_AGENTS)
+    await service.set_option(params.session_key, params.option, params.value)
+    return _options(service.at_work(params.session_key))
 
 
 def _agent(command: AgentCommand, *, is_configured: bool) -> dict[str, Any]:
@@ -46,8 +47,11 @@ def _agent(command: AgentCommand, *, is_configured: bool) -> dict[str, Any]:
     }
 
 
-def _options(found: Sequence[Option]) -> dict[str, Any]:
+def _options(agent: AgentConnection | None) -> dict[str, Any]:
+    if agent is None:
+        return {"options": []}
     return {
+        "agent": agent.agent.name,
         "options": [
             {
                 "id": one.id,
@@ -56,8 +60,8 @@ def _options(found: Sequence[Option]) -> dict[str, Any]:
                 "value": one.value,
                 "choices": [{"value": value, "name": name} for value, name in one.choices],
             }
-            for one in found
-        ]
+            for one in agent.options
+        ],
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from onyx_jupyter.operations.wire import Wire
 
 
@@ -47,4 +49,11 @@ class AcpOption(Wire):
 
 
 class AcpOptions(Wire):
+    agent: str | None = Field(default=None, description="the agent at work in this session; absent if there is none")
     options: list[AcpOption]
+
+
+class AcpUpdatedData(Wire):
+    """The agent of this session, or what is chosen for it, may have changed: read its options again."""
+
+    session_key: str

@@ -34,9 +34,9 @@ async def models_list(params: ModelsListParams, caller: Caller) -> dict[str, Any
 
 
 def _to_json(model: ModelInfo) -> dict[str, Any]:
-    """The model in wire format; `locked` and `toolMode` only if they differ from the usual values."""
+    """The model in wire format; without what is usual: `locked`, `toolMode` and `efforts`."""
     told: dict[str, Any] = camel_data(model)
-    usual = {"locked": False, "toolMode": "tools"}
+    usual = {"locked": False, "toolMode": "tools", "efforts": []}
     return {name: value for name, value in told.items() if name not in usual or value != usual[name]}
 
 

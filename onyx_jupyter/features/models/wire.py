@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from onyx_jupyter.operations.wire import Wire
+from onyx_jupyter.providers.settings import Effort
 
 
 class ModelsListParams(Wire):
@@ -14,7 +17,7 @@ class ModelsListParams(Wire):
 class ModelInfo(Wire):
     """A `locked` one is not allowed on this server: it is shown and cannot be chosen.
 
-    `tool_mode` is how it acts unless a message says otherwise.
+    `tool_mode` is how it acts unless a message says otherwise, `efforts` how much a message can ask it to think.
     """
 
     id: str
@@ -23,6 +26,7 @@ class ModelInfo(Wire):
     tools: bool
     locked: bool = False
     tool_mode: Literal["cell", "tools"] = "tools"
+    efforts: list[Effort] = Field(default_factory=list)
 
 
 class ModelList(Wire):

@@ -81,6 +81,11 @@ async def set_credential(params: CredentialsSetParams, caller: Caller) -> dict[s
     return {"ok": True}
 
 
+async def move_credential(params: CredentialParams, caller: Caller) -> dict[str, Any]:
+    await caller.get(PROVIDERS).move_key(params.name)
+    return {"ok": True}
+
+
 async def remove_credential(params: CredentialParams, caller: Caller) -> dict[str, Any]:
     await caller.get(PROVIDERS).remove_key(params.name)
     return {"ok": True}
@@ -115,6 +120,7 @@ FEATURE = Feature(
         Operation("providers.list", ProvidersListParams, ProviderList, list_providers, "admin", dispatch="beside"),
         Operation("providers.test", ProvidersTestParams, ProviderTest, test_provider, "admin", dispatch="beside"),
         Operation("credentials.set", CredentialsSetParams, Ok, set_credential, "admin", dispatch="beside"),
+        Operation("credentials.move", CredentialParams, Ok, move_credential, "admin", dispatch="beside"),
         Operation("credentials.remove", CredentialParams, Ok, remove_credential, "admin", dispatch="beside"),
         Operation("credentials.rotate", NoParams, Ok, rotate_credentials, "admin", dispatch="beside"),
         Operation("subscriptions.begin", SubscriptionParams, SignInCode, begin_sign_in, "admin", dispatch="beside"),

@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from onyx_jupyter.agents.allowed_models import allows_provider
+from onyx_jupyter.agents.config_file import ConfigFile
 from onyx_jupyter.agents.configured import Configured
-from onyx_jupyter.agents.provider_keys import ProviderKey
+from onyx_jupyter.agents.provider_keys import ProviderKey, keys_in_file
 from onyx_jupyter.config.ceiling import NOT_HERE
+from onyx_jupyter.config.edit import REMOVED
+from onyx_jupyter.config.load import load
+from onyx_jupyter.config.sections import with_sections
 from onyx_jupyter.errors import InvalidRequest, ModelError
 from onyx_jupyter.features.providers.subscriptions import PROGRAMS, Subscriptions
 from onyx_jupyter.operations.dependencies import Key
@@ -37,6 +41,9 @@ class Providers:
         self._store = store
         self._subscriptions = subscriptions
         self._changed = changed
+        self._file = ConfigFile(
+            configured.home.config_file, configured.environment, with_sections(configured.sections())
+        )
         self._answered: dict[str, ModelError | None] = {}
         self._as_of = -1
 
@@ -92,6 +99,32 @@ class Providers:
         """Raises: NotFound, StorageError."""
         await asyncio.to_thread(self._store.remove, name)
         await self._reread(name)
+
+    async def move_key(self, name: str) -> None:
+        """Stores the key that onyx.json contains, then takes it out of the file.
+
+        If the file changes in between, the key is in both places and can be moved again.
+        Raises: InvalidRequest, ConfigChanged, ConfigError, StorageError.
+        """
+        await asyncio.to_thread(self._move, name)
+        await self._reread(name)
+
+    def _move(self, name: str) -> None:
+        text, version = self._file.read()
+        loaded = load(text, self._file.path, self._file.environment, self._file.schema)
+        key = keys_in_file(loaded.config, loaded.named_keys).get(name)
+        if key is None:
+            raise InvalidRequest(f"`name`: onyx.json contains no key of {provider_title(name)}.", field="name")
+        stored = self._store.read().secrets.get(name)
+        if stored not in (None, key):
+            raise InvalidRequest(
+                f"Another key of {provider_title(name)} is stored, and used. "
+                f"Remove that one first, or delete providers.{name}.apiKey from onyx.json.",
+                field="name",
+            )
+        if stored is None:
+            self._store.put(name, key)
+        self._file.write({("providers", name, "apiKey"): REMOVED}, version)
 
     async def rotate(self) -> None:
         """Encrypts the stored keys with a new key. Raises: StorageError."""
@@ -149,6 +182,7 @@ class Providers:
             "hint": error.hint if error else None,
             "key": key.source if key else None,
             "variable": key.variable if key else None,
+            "keyInFile": name in keys_in_file(config, self._configured.settings.named_keys) or None,
             "keyVariables": list(known.key_variables) if known else [],
             "needsKey": bool(known and known.key_variables) and base_url is None,
             "baseUrl": self._configured.redact(base_url) if base_url else None,

@@ -58,6 +58,7 @@ class ProviderCard(Wire):
     hint: str | None = None
     key: Literal["reference", "environment", "store", "file"] | None = None
     variable: str | None = Field(default=None, description="the environment variable that holds the key")
+    key_in_file: bool = Field(default=False, description="onyx.json contains a key, whether or not it is the one used")
     key_variables: list[str] = Field(default_factory=list, description="variables that are looked at for a key")
     needs_key: bool
     base_url: str | None = None

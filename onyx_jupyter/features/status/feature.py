@@ -42,12 +42,10 @@ def _config(configured: Configured, agents: Agents) -> Component:
     problems = agents.problems()
     if not problems:
         return {"ok": True, "message": str(configured.home.config_file)}
-    return {
-        "ok": False,
-        "message": " ".join(map(str, problems)),
-        "hint": CONFIG_HINT,
-        "problems": [asdict(problem) for problem in problems],
-    }
+    found = {"problems": [asdict(problem) for problem in problems]}
+    if all(problem.severity == "warning" for problem in problems):  # what is written works; the settings list them
+        return {"ok": True, "message": str(configured.home.config_file), **found}
+    return {"ok": False, "message": " ".join(map(str, problems)), "hint": CONFIG_HINT, **found}
 
 
 def _model(configured: Configured, model_id: str) -> Component:

@@ -17,7 +17,7 @@ import { allowedMode, MODES } from '../composer/mode';
 import type { Mode } from '../composer/mode';
 import { Session } from './session';
 import type { SessionServices } from './session';
-import type { Acting, ToolMode } from '../composer/model_choice';
+import type { Effort, Manner, ToolMode } from '../composer/model_choice';
 import type { TabMemory } from './tab_memory';
 
 const PERSON = { username: 'you', display_name: 'You' };
@@ -79,14 +79,24 @@ export class ChatModel extends AbstractChatModel {
 
   /** How the next model acts: as chosen in this browser or for this session. */
   get toolMode(): ToolMode {
-    const model = this.chosenModel ?? this.standardModel() ?? '';
+    const model = this._answering;
     const { info } = this._session;
     const before = info && (info.model ?? this.standardModel()) === model ? info.toolMode : null;
     return this.memory.toolMode(model) ?? before ?? 'auto';
   }
 
   chooseToolMode(mode: ToolMode): void {
-    this.memory.setToolMode(this.chosenModel ?? this.standardModel() ?? '', mode);
+    this.memory.setToolMode(this._answering, mode);
+    this._sessionChanged.emit(this._session);
+  }
+
+  /** How much the next model thinks, as chosen in this browser; null leaves it to its provider. */
+  get effort(): Effort | null {
+    return this.memory.effort(this._answering);
+  }
+
+  chooseEffort(effort: Effort | null): void {
+    this.memory.setEffort(this._answering, effort);
     this._sessionChanged.emit(this._session);
   }
 
@@ -138,14 +148,14 @@ export class ChatModel extends AbstractChatModel {
       if (this._session.isGone) {
         this.openSession(null);
       }
-      this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy, mode, this._acting);
+      this._session.send(text, context, this.chosenModel ?? undefined, this._whenBusy, mode, this._manner);
     }
   }
 
   /** Sends a message without touching the input or its attachments. */
   ask(text: string, context: readonly ContextItem[], mode: Mode): void {
     const allowed = allowedMode(mode, this.allowedModes());
-    this._session.send(text, context, this.chosenModel ?? undefined, undefined, allowed, this._acting);
+    this._session.send(text, context, this.chosenModel ?? undefined, undefined, allowed, this._manner);
   }
 
   /** Sends the input. Without `whenBusy` the server's configuration decides what it does during a run. */
@@ -156,7 +166,7 @@ export class ChatModel extends AbstractChatModel {
   }
 
   retry(run: Run): void {
-    this._session.retry(run, this.chosenModel ?? undefined, this._acting);
+    this._session.retry(run, this.chosenModel ?? undefined, this._manner);
   }
 
   /** Puts the last message back into the input. */
@@ -210,9 +220,14 @@ export class ChatModel extends AbstractChatModel {
     return session;
   }
 
-  private get _acting(): Acting | undefined {
-    const { toolMode } = this;
-    return toolMode === 'auto' ? undefined : toolMode;
+  /** The id of the model that answers next; empty if there is none. */
+  private get _answering(): string {
+    return this.chosenModel ?? this.standardModel() ?? '';
+  }
+
+  private get _manner(): Manner {
+    const { toolMode, effort } = this;
+    return { toolMode: toolMode === 'auto' ? undefined : toolMode, effort: effort ?? undefined };
   }
 
   private readonly _composing: Composing;

@@ -2,6 +2,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { useCallback, useMemo } from 'react';
 
+import type { AgentOptions } from '../acp/agent_options';
+import { AgentOptionsView } from '../acp/agent_options_view';
 import { Composer } from '../composer/composer';
 import { EmptyState } from './empty_state';
 import { GrantsPanel } from '../approvals/grants_panel';
@@ -48,6 +50,7 @@ export interface ChatViewProps {
   grants: Grants;
   project: ProjectInstructions;
   localModels: LocalModels;
+  agentOptions: AgentOptions;
   front: NotebookFront;
   turns: TurnChanges;
   /** Opens a notebook at its first undecided change. */
@@ -85,6 +88,7 @@ export function ChatView(props: ChatViewProps): JSX.Element {
       <Body {...props} session={chat.session} />
       <RunningPlan session={chat.session} />
       <UnansweredInstructions {...props} />
+      <ChosenAgent {...props} session={chat.session} />
       <Input {...props} session={chat.session} />
     </UiProvider>
   );
@@ -220,6 +224,20 @@ function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
   );
 }
 
+/** What another agent offers, if one answers. */
+function ChosenAgent({ chat, session, assistant, client, agentOptions }: PartProps): JSX.Element | null {
+  useSignals(session.changed, assistant.changed, client.stateChanged);
+  const model = chat.chosenModel ?? assistant.agent?.model ?? '';
+  return model.startsWith('acp/') ? (
+    <AgentOptionsView
+      {...{ agentOptions, model }}
+      sessionKey={session.key}
+      running={session.isRunning}
+      online={client.state === 'open'}
+    />
+  ) : null;
+}
+
 function Input(props: PartProps): JSX.Element {
   const { chat, session, assistant, client, front, view, mentions } = props;
   useSignals(
@@ -272,6 +290,8 @@ function Input(props: PartProps): JSX.Element {
       choose={model => chat.chooseModel(model)}
       toolMode={chat.toolMode}
       chooseToolMode={mode => chat.chooseToolMode(mode)}
+      effort={chat.effort}
+      chooseEffort={effort => chat.chooseEffort(effort)}
       connectModel={props.openSettings}
       showLocalModels={() => view.show('local')}
       mode={chat.mode}

@@ -12,6 +12,7 @@ import type {
 } from '../../protocol/wire';
 import type { ContextOf } from '../composer/context_items';
 import type { Mode } from '../composer/mode';
+import type { Manner } from '../composer/model_choice';
 
 export type ToolStatus =
   'running' | 'waiting' | 'ok' | 'failed' | 'denied' | 'skipped' | 'aborted' | 'interrupted';
@@ -97,7 +98,7 @@ type Delivery = 'sent' | 'waiting' | 'sending' | 'failed';
 /** What to do if a run is already active: join it, wait for its end, or stop it. */
 export type WhenBusy = 'steer' | 'followup' | 'interrupt';
 
-export interface UserMessage {
+export interface UserMessage extends Manner {
   kind: 'user';
   key: string;
   /** Its line in the transcript, if known. */
@@ -117,8 +118,6 @@ export interface UserMessage {
   whenBusy?: WhenBusy;
   /** How much Onyx may do for it; absent for the default mode. */
   mode?: Mode;
-  /** How its model acts; absent if that is left to the model's provider. */
-  toolMode?: 'cell' | 'tools';
   problem?: Problem;
 }
 

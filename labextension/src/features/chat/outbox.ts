@@ -87,6 +87,7 @@ export class Outbox {
       model: this._models.get(message.key) ?? null,
       whenBusy: message.whenBusy ?? null,
       toolMode: message.toolMode ?? null,
+      effort: message.effort ?? null,
       mode: message.mode ?? null,
       typed: true
     });

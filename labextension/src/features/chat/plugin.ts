@@ -10,6 +10,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { MenuSvg } from '@jupyterlab/ui-components';
 import type { MimeData } from '@lumino/coreutils';
 
+import { AgentOptions } from '../acp/agent_options';
 import { ChatModel } from './chat_model';
 import { asMarkdown } from '../sessions/export_markdown';
 import { Grants } from '../approvals/grants';
@@ -119,6 +120,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
         grants: new Grants(connection.client),
         project,
         localModels,
+        agentOptions: new AgentOptions(connection.client, () => model.session.key),
         front,
         turns: turnsOf(model, connection),
         review: path => void review(app, path),

@@ -25,7 +25,7 @@ import { Outbox } from './outbox';
 import type { Arrived } from './outbox';
 import { LiveConversation } from './live_conversation';
 import { noteScope } from './run_events';
-import type { Acting } from '../composer/model_choice';
+import type { Manner } from '../composer/model_choice';
 import { fromEntries } from './transcript';
 import { ViewModel } from '../../shared/view_model';
 
@@ -171,7 +171,7 @@ export class Session extends ViewModel {
     model?: string,
     whenBusy?: WhenBusy,
     mode?: Mode,
-    toolMode?: Acting
+    manner: Manner = {}
   ): void {
     const message: UserMessage = {
       kind: 'user',
@@ -181,7 +181,7 @@ export class Session extends ViewModel {
       delivery: this.services.client.state === 'open' ? 'sending' : 'waiting',
       whenBusy,
       mode: mode === STANDARD_MODE ? undefined : mode,
-      toolMode
+      ...manner
     };
     this._outbox.add(message, model);
     this._live.items = [...this._live.items, message];
@@ -190,10 +190,10 @@ export class Session extends ViewModel {
   }
 
   /** Sends the message of a failed run again. */
-  retry(run: Run, model?: string, toolMode?: Acting): void {
+  retry(run: Run, model?: string, manner?: Manner): void {
     const asked = this._live.items.find(item => isRequestOf(item, run.runId));
     if (asked?.kind === 'user') {
-      this.send(asked.text, asked.context, model, undefined, asked.mode, toolMode);
+      this.send(asked.text, asked.context, model, undefined, asked.mode, manner);
     }
   }
 

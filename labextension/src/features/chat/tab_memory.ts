@@ -2,8 +2,8 @@
 
 import { asMode, STANDARD_MODE } from '../composer/mode';
 import type { Mode } from '../composer/mode';
-import { TOOL_MODES } from '../composer/model_choice';
-import type { ToolMode } from '../composer/model_choice';
+import { EFFORTS, TOOL_MODES } from '../composer/model_choice';
+import type { Effort, ToolMode } from '../composer/model_choice';
 
 /** The part of `Storage` that is used; if the browser denies it, nothing is remembered. */
 export interface KeyValueStore {
@@ -45,6 +45,16 @@ export class TabMemory {
 
   setToolMode(model: string, mode: ToolMode): void {
     this._write(this.shared, `toolMode:${model}`, mode);
+  }
+
+  /** How much this model thinks, as the user chose; null leaves it to its provider. */
+  effort(model: string): Effort | null {
+    const chosen = this._read(this.shared, `effort:${model}`);
+    return EFFORTS.find(effort => effort === chosen) ?? null;
+  }
+
+  setEffort(model: string, effort: Effort | null): void {
+    this._write(this.shared, `effort:${model}`, effort);
   }
 
   /** How much Onyx may do: for this session, in this tab. */

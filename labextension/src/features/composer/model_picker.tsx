@@ -1,7 +1,7 @@
-/** Which model answers next, and how it acts; the first choice leaves it to the agent. */
+/** Which model answers next, how it acts and how much it thinks; the first choice leaves it to the agent. */
 import { lockedModeText } from './mode';
-import { defaultActing, modelName, toolModeName } from './model_choice';
-import type { Acting, ToolMode } from './model_choice';
+import { defaultActing, effortName, modelName, toolModeName } from './model_choice';
+import type { Acting, Effort, ToolMode } from './model_choice';
 import type { ModelInfo } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
 
@@ -14,6 +14,9 @@ interface ModelPickerProps {
   /** How the chosen model acts. */
   toolMode: ToolMode;
   chooseToolMode: (mode: ToolMode) => void;
+  /** How much the chosen model thinks; null leaves it to its provider. */
+  effort: Effort | null;
+  chooseEffort: (effort: Effort | null) => void;
   connectModel: () => void;
   /** Opens the models that can run on this machine. */
   showLocalModels: () => void;
@@ -22,6 +25,7 @@ interface ModelPickerProps {
 const CONNECT = '\u0000connect';
 const LOCAL = '\u0000local';
 const TOOL_MODE_PREFIX = '\u0000acts:';
+const EFFORT_PREFIX = '\u0000thinks:';
 
 export function ModelPicker({
   models,
@@ -30,6 +34,8 @@ export function ModelPicker({
   choose,
   toolMode,
   chooseToolMode,
+  effort,
+  chooseEffort,
   connectModel,
   showLocalModels
 }: ModelPickerProps): JSX.Element {
@@ -41,7 +47,9 @@ export function ModelPicker({
   const usual = defaultActing(models, shown);
   const acting = usual && (toolMode === 'auto' ? usual : toolMode);
   const name = shown ? trans.__('Model: %1', shown) : trans.__('Model');
-  const title = acting ? `${name} · ${toolModeName(acting, trans)}` : name;
+  const efforts = acting === 'tools' ? (models.find(model => model.id === shown)?.efforts ?? []) : [];
+  const thinks = effort && efforts.includes(effort) ? effortName(effort, trans) : null;
+  const title = [name, acting && toolModeName(acting, trans), thinks].filter(Boolean).join(' · ');
   const providers = [...new Set(models.map(model => model.provider))];
   return (
     <select
@@ -59,6 +67,8 @@ export function ModelPicker({
         } else if (value.startsWith(TOOL_MODE_PREFIX)) {
           const wished = value.slice(TOOL_MODE_PREFIX.length) as Acting;
           chooseToolMode(wished === usual ? 'auto' : wished);
+        } else if (value.startsWith(EFFORT_PREFIX)) {
+          chooseEffort((value.slice(EFFORT_PREFIX.length) || null) as Effort | null);
         } else {
           choose(value === standard ? null : value);
         }
@@ -75,10 +85,12 @@ export function ModelPicker({
           key={provider}
           provider={provider}
           models={models.filter(model => model.provider === provider)}
-          inCells={acting === 'cell' ? shown : null}
+          chosen={shown}
+          facts={[acting === 'cell' && trans.__('in cells'), thinks].filter((one): one is string => !!one)}
         />
       ))}
       {acting && usual && <ActingChoice model={shown} acting={acting} usual={usual} />}
+      {efforts.length > 0 && <EffortChoice model={shown} efforts={efforts} chosen={effort} />}
       <option value={LOCAL}>{trans.__('Local models…')}</option>
       <option value={CONNECT}>{trans.__('Connect a model…')}</option>
     </select>
@@ -105,19 +117,40 @@ function ActingChoice(props: { model: string; acting: Acting; usual: Acting }): 
   );
 }
 
+/** How much the chosen model thinks, of what it offers. */
+function EffortChoice(props: {
+  model: string;
+  efforts: readonly Effort[];
+  chosen: Effort | null;
+}): JSX.Element {
+  const { trans } = useUi();
+  const chosen = props.efforts.find(effort => effort === props.chosen) ?? null;
+  return (
+    <optgroup label={trans.__('How much %1 thinks', modelName(props.model))} data-onyx="effort">
+      {[null, ...props.efforts].map(effort => {
+        const name = effort === null ? trans.__('As its provider has it') : effortName(effort, trans);
+        return (
+          <option key={effort} value={EFFORT_PREFIX + (effort ?? '')}>
+            {effort === chosen ? `✓ ${name}` : name}
+          </option>
+        );
+      })}
+    </optgroup>
+  );
+}
+
 /** A provider is allowed or locked as a whole, so its name says why. */
 function ProviderModels({
   provider,
   models,
-  inCells
+  chosen,
+  facts
 }: {
   provider: string;
   models: readonly ModelInfo[];
-  /**
-   * Says beside the chosen model's name that it acts in cells, so that this is visible before a message is
-   * sent.
-   */
-  inCells: string | null;
+  chosen: string;
+  /** What differs from the usual for the chosen model: visible beside its name before a message is sent. */
+  facts: readonly string[];
 }): JSX.Element {
   const { trans } = useUi();
   const isLocked = models.every(model => model.locked);
@@ -130,7 +163,7 @@ function ProviderModels({
           disabled={model.locked}
           aria-disabled={model.locked || undefined}
         >
-          {model.id === inCells ? trans.__('%1 · in cells', modelName(model.id)) : modelName(model.id)}
+          {[modelName(model.id), ...(model.id === chosen ? facts : [])].join(' · ')}
         </option>
       ))}
     </optgroup>

@@ -7,6 +7,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { IOnyxChat, IOnyxConnection, IOnyxRendering } from '../../tokens';
 import { onyxIcon } from '../../shared/onyx_icon';
 import { showPanel } from '../../shared/show_panel';
+import { Agents } from './agents';
 import { Providers } from './providers';
 import { Settings } from './settings';
 import { SettingsPanel } from './settings_panel';
@@ -34,10 +35,11 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load('onyx_jupyter');
     const providers = new Providers(client);
     const settings = new Settings(client);
+    const agents = new Agents(client);
     const tracker = new WidgetTracker<MainAreaWidget<SettingsPanel>>({ namespace: ID });
     const create = () => {
       const content = new SettingsPanel({
-        ...{ providers, settings },
+        ...{ providers, settings, agents },
         useModel: model => {
           chat?.model.chooseModel(model);
           chat?.reveal();

@@ -20,6 +20,8 @@ export interface ProviderDetailProps extends SignInActs {
   /** The default model, null if it is not known. */
   standard: string | null;
   setKey: (secret: string) => Promise<boolean>;
+  /** Moves the key that onyx.json contains to the store. */
+  moveKey: () => void;
   removeKey: () => void;
   runTest: (model: string | null) => void;
   useModel: (model: string) => void;
@@ -79,7 +81,7 @@ function startHint(card: ProviderCard, trans: Ui['trans']): string {
   return trans.__('It takes its credentials from the environment of this server. See the documentation.');
 }
 
-function KeyPart({ card, keyStore, online, setKey, removeKey }: ProviderDetailProps): JSX.Element {
+function KeyPart({ card, keyStore, online, setKey, moveKey, removeKey }: ProviderDetailProps): JSX.Element {
   const { trans } = useUi();
   const [secret, setSecret] = useState('');
   const [isSaving, setIsSaving] = useState(false);
@@ -102,12 +104,19 @@ function KeyPart({ card, keyStore, online, setKey, removeKey }: ProviderDetailPr
           {trans.__('Change it there, then restart JupyterLab.')}
         </p>
       )}
-      {card.key === 'file' && (
-        <p className="onyx-Problem" data-onyx="key-in-file">
-          {trans.__(
-            'It is written in onyx.json, where everyone who sees the file can read it. Store it here, then delete it there.'
-          )}
-        </p>
+      {card.keyInFile && (
+        <div className="onyx-Problem" data-onyx="key-in-file">
+          <p>{trans.__('onyx.json contains the key, so everyone who sees the file can read it.')}</p>
+          <button
+            type="button"
+            className="onyx-Button onyx-Setting-move"
+            data-onyx="key-move"
+            disabled={!online}
+            onClick={moveKey}
+          >
+            {trans.__('Move to the store')}
+          </button>
+        </div>
       )}
       {!isFixed && (
         <form

@@ -1,10 +1,10 @@
-/** All providers, those in use first; arrow keys move through the list. */
+/** All providers, those in use first, then other agents; arrow keys move through the list. */
 import { useState } from 'react';
 
-import type { ProviderCard } from '../../protocol/wire';
+import type { AcpAgentInfo, ProviderCard } from '../../protocol/wire';
 import { moveFocus } from '../../shared/move_focus';
 import { useUi } from '../../shared/ui_context';
-import { groupName, groupOf, sourceName, stateName } from './provider_words';
+import { agentState, groupName, groupOf, sourceName, stateName } from './provider_words';
 import type { ProviderGroup } from './provider_words';
 
 const GROUPS: readonly ProviderGroup[] = ['connected', 'here', 'other'];
@@ -14,15 +14,22 @@ interface ProviderListProps {
   cards: readonly ProviderCard[] | null;
   selected: string | null;
   select: (name: string) => void;
+  agents: readonly AcpAgentInfo[];
+  selectedAgent: string | null;
+  selectAgent: (name: string) => void;
 }
 
-export function ProviderList({ cards, selected, select }: ProviderListProps): JSX.Element {
+export function ProviderList(props: ProviderListProps): JSX.Element {
+  const { cards, selected, select, selectedAgent, selectAgent } = props;
   const { trans } = useUi();
   const [query, setQuery] = useState('');
   const wanted = query.toLowerCase();
-  const found = (cards ?? []).filter(card => `${card.name} ${card.title}`.toLowerCase().includes(wanted));
+  const isFound = (one: { name: string; title: string }) =>
+    `${one.name} ${one.title}`.toLowerCase().includes(wanted);
+  const found = (cards ?? []).filter(isFound);
+  const agents = props.agents.filter(isFound);
   return (
-    <div className="onyx-Finder" onKeyDown={event => moveFocus(event, '[data-onyx=provider]')}>
+    <div className="onyx-Finder" onKeyDown={event => moveFocus(event, '.onyx-Row')}>
       <input
         type="search"
         className="onyx-Input"
@@ -56,10 +63,30 @@ export function ProviderList({ cards, selected, select }: ProviderListProps): JS
               ))}
           </section>
         ))}
+        {agents.length > 0 && (
+          <section aria-label={trans.__('Other agents')}>
+            <h3>{trans.__('Other agents')}</h3>
+            {agents.map(agent => (
+              <button
+                key={agent.name}
+                type="button"
+                className="onyx-Row"
+                data-onyx="agent"
+                data-agent={agent.name}
+                aria-current={agent.name === selectedAgent}
+                onClick={() => selectAgent(agent.name)}
+              >
+                <span className="onyx-Row-name">{agent.title}</span>
+                <span className="onyx-Row-state">{agentState(agent, trans)}</span>
+                <span className="onyx-Row-about">{agent.command}</span>
+              </button>
+            ))}
+          </section>
+        )}
       </div>
       <div className="onyx-Note" role="status">
         {cards === null && trans.__('Reading…')}
-        {cards !== null && found.length === 0 && trans.__('Nothing found.')}
+        {cards !== null && found.length + agents.length === 0 && trans.__('Nothing found.')}
       </div>
     </div>
   );

@@ -1,5 +1,5 @@
 /** What the settings say about a provider. */
-import type { ProviderCard, ProviderTest } from '../../protocol/wire';
+import type { AcpAgentInfo, ProviderCard, ProviderTest } from '../../protocol/wire';
 import type { Ui } from '../../shared/ui_context';
 
 type Trans = Ui['trans'];
@@ -61,6 +61,14 @@ export function sourceName(card: ProviderCard, trans: Trans): string {
       }
       return card.ownServer && card.state === 'not_configured' ? trans.__('not running') : '';
   }
+}
+
+/** Whether an agent can be used. */
+export function agentState(agent: AcpAgentInfo, trans: Trans): string {
+  if (agent.installed) {
+    return trans.__('installed');
+  }
+  return agent.configured ? trans.__('not found') : trans.__('not installed');
 }
 
 /** What a test found out, in one line. */

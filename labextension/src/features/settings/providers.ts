@@ -75,6 +75,12 @@ export class Providers extends LiveList {
     return this.refusal === null;
   }
 
+  /** Moves the key in onyx.json to the store; the list is read anew in any case, since it may be in both now. */
+  async moveKey(name: string): Promise<void> {
+    await this.attempt(async () => void (await this.client.request('credentials.move', { name })));
+    await this.load();
+  }
+
   removeKey(name: string): Promise<void> {
     this._tests.delete(name);
     return this.attempt(async () => {

@@ -10,6 +10,8 @@ import { RefusalNote } from '../../shared/problem_notes';
 import { UiProvider } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 import { AddServer } from './add_server';
+import { AgentDetail } from './agent_detail';
+import type { Agents } from './agents';
 import { ModelRoles } from './model_roles';
 import { ProviderDetail } from './provider_detail';
 import { ProviderList } from './provider_list';
@@ -19,6 +21,7 @@ import type { Settings } from './settings';
 export interface SettingsPanelProps {
   providers: Providers;
   settings: Settings;
+  agents: Agents;
   /** Makes a model that of the conversation in the sidebar. */
   useModel: (model: string) => void;
   copyPath: () => void;
@@ -35,6 +38,7 @@ export class SettingsPanel extends ReactWidget {
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
     void this.props.providers.load();
+    void this.props.agents.load();
   }
 
   protected override render(): JSX.Element {
@@ -46,32 +50,38 @@ export class SettingsPanel extends ReactWidget {
   }
 }
 
-function Panel({ providers, settings, useModel, copyPath, ui }: SettingsPanelProps): JSX.Element {
+function Panel({ providers, settings, agents, useModel, copyPath, ui }: SettingsPanelProps): JSX.Element {
   const { trans } = ui;
   const { client } = providers;
   const [shown, setShown] = useState<'provider' | 'roles' | 'add'>('provider');
-  useSignals(providers.changed, settings.changed, client.stateChanged);
+  const [agentName, setAgentName] = useState<string | null>(null);
+  useSignals(providers.changed, settings.changed, agents.changed, client.stateChanged);
   useEffect(() => {
     void providers.open().then(() => providers.refresh());
     void settings.open();
+    void agents.open();
     return () => {
       providers.close();
       settings.close();
+      agents.close();
     };
-  }, [providers, settings]);
+  }, [providers, settings, agents]);
   const card = providers.selected;
+  const agent = card ? null : (agents.agents.find(one => one.name === agentName) ?? null);
   const online = client.state === 'open';
-  const back = () => {
-    setShown('provider');
-    providers.select(null);
+  const show = (what: typeof shown, provider: string | null = null, other: string | null = null) => {
+    setShown(what);
+    setAgentName(other);
+    providers.select(provider);
   };
+  const back = () => show('provider');
   const standard = settings.value('runtime.defaultModel');
   return (
     <PanelFrame
       title={trans.__('Onyx settings')}
       about={trans.__('The models that answer: keys, connections, and which one does what.')}
       hook="settings-frame"
-      showsDetail={card !== null || shown !== 'provider'}
+      showsDetail={card !== null || agent !== null || shown !== 'provider'}
       actions={
         <>
           <button
@@ -79,22 +89,11 @@ function Panel({ providers, settings, useModel, copyPath, ui }: SettingsPanelPro
             className="onyx-Button"
             data-onyx="show-roles"
             aria-pressed={shown === 'roles'}
-            onClick={() => {
-              providers.select(null);
-              setShown('roles');
-            }}
+            onClick={() => show('roles')}
           >
             {trans.__('Models and budget')}
           </button>
-          <button
-            type="button"
-            className="onyx-Button"
-            data-onyx="add-server"
-            onClick={() => {
-              providers.select(null);
-              setShown('add');
-            }}
-          >
+          <button type="button" className="onyx-Button" data-onyx="add-server" onClick={() => show('add')}>
             {trans.__('Add a server…')}
           </button>
           <IconButton
@@ -102,7 +101,10 @@ function Panel({ providers, settings, useModel, copyPath, ui }: SettingsPanelPro
             label={trans.__('Ask the servers which models they have')}
             hook="refresh-providers"
             disabled={!online || providers.isRefreshing}
-            onClick={() => void providers.refresh()}
+            onClick={() => {
+              void providers.refresh();
+              void agents.load();
+            }}
           />
         </>
       }
@@ -111,10 +113,10 @@ function Panel({ providers, settings, useModel, copyPath, ui }: SettingsPanelPro
         <ProviderList
           cards={providers.cards}
           selected={card?.name ?? null}
-          select={name => {
-            setShown('provider');
-            providers.select(name);
-          }}
+          select={name => show('provider', name)}
+          agents={agents.agents}
+          selectedAgent={agent?.name ?? null}
+          selectAgent={name => show('provider', null, name)}
         />
       }
       detail={
@@ -128,6 +130,7 @@ function Panel({ providers, settings, useModel, copyPath, ui }: SettingsPanelPro
             standard={typeof standard === 'string' ? standard : null}
             settings={settings}
             setKey={secret => providers.setKey(card.name, secret)}
+            moveKey={() => void providers.moveKey(card.name)}
             removeKey={() => void providers.removeKey(card.name)}
             runTest={model => void providers.runTest(card.name, model)}
             signIn={() => void providers.signIn(card.name)}
@@ -137,6 +140,8 @@ function Panel({ providers, settings, useModel, copyPath, ui }: SettingsPanelPro
             makeStandard={model => void settings.set('runtime.defaultModel', model)}
             back={back}
           />
+        ) : agent ? (
+          <AgentDetail agent={agent} useModel={useModel} back={back} />
         ) : shown === 'roles' ? (
           <ModelRoles
             settings={settings}
@@ -152,8 +157,7 @@ function Panel({ providers, settings, useModel, copyPath, ui }: SettingsPanelPro
               void settings.set(`providers.${name}.baseUrl`, address).then(async () => {
                 if (settings.refusal === null && settings.conflict === null) {
                   await providers.refresh();
-                  setShown('provider');
-                  providers.select(name);
+                  show('provider', name);
                 }
               })
             }
