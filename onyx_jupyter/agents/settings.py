@@ -26,6 +26,7 @@ from onyx_jupyter.config.sections import HoldsSecrets, with_sections
 from onyx_jupyter.errors import ConfigError, NotFound, StorageError
 from onyx_jupyter.providers.embedders.ollama import OLLAMA
 from onyx_jupyter.providers.embedders.settings import EmbedderKind, EmbeddingSettings
+from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.security.known_secrets import environment_secrets
 from onyx_jupyter.security.secret_redactor import SecretRedactor
@@ -122,6 +123,11 @@ def models_settings(config: Config, ceiling: Ceiling, keys: Mapping[str, Provide
         local_threads=config.local.threads,
         default_model=model_for(config, "default", config.default_agent()) or "",
         request_timeout_s=config.runtime.retry.timeout_ms / 1000,
+        refused=frozenset(
+            name
+            for name in (*named, *KNOWN_PROVIDERS)
+            if not allows_provider(ceiling, config, name) or is_refused(config, f"{name}/")
+        ),
     )
 
 
