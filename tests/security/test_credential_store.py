@@ -13,7 +13,7 @@ import pytest
 
 from onyx_jupyter.errors import InvalidRequest, NotFound, StorageError
 from onyx_jupyter.security.credential_store import CredentialStore
-from onyx_jupyter.security.master_key import Keyring, KeyPlace, MasterKeys
+from onyx_jupyter.security.master_key import KeyPlace, Keyring, MasterKeys
 
 KEY = "sk-live-0123456789abcdef"
 
