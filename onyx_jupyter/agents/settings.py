@@ -88,7 +88,7 @@ def load_settings(
     for problem in problems if before is None else set(problems) - set(before.problems):
         log.log(logging.ERROR if problem.severity == "error" else logging.WARNING, "%s", problem)
     # A key that was taken out of the file may still be in a conversation.
-    keys = {**(before.keys if before else {}), **written_keys(loaded.written), **_configured_secrets(loaded.config)}
+    keys = {**(before.keys if before else {}), **secrets_of(loaded)}
     if text is not None and all(problem.severity == "warning" for problem in problems):
         _keep(home.last_good_file, text)
     values = {**environment_secrets(environment), **keys, **(secrets or {})}
@@ -187,20 +187,37 @@ def _keep(path: Path, text: str) -> None:
         log.error("No copy of the configuration could be saved for use while the file has an error: %s", error)
 
 
+def secrets_of(loaded: Loaded) -> dict[str, str]:
+    """Value → kind of every secret in a configuration, refused ones too."""
+    return {**_written_keys(loaded.written), **_configured_secrets(loaded.config)}
+
+
 def _configured_secrets(config: Config) -> dict[str, str]:
     """Value → kind of every key in the configuration."""
-    addresses = {"searxng": config.tools.web.searxng_url, "models-url": config.local.models_url}
-    passwords = {kind: urlsplit(url).password for kind, url in addresses.items() if url}
+    addresses = {f"{_word(name)}-address": provider.base_url for name, provider in config.providers.items()}
+    addresses |= {"searxng": config.tools.web.searxng_url, "models-url": config.local.models_url}
+    passwords = {kind: _password(url) for kind, url in addresses.items() if url}
     keys = {f"{name}-key": provider.api_key for name, provider in config.providers.items()}
     keys["brave-key"] = config.tools.web.brave_api_key
     sections = (getattr(config, name) for name in config.model_fields_set)
     held = {value: kind for one in sections if isinstance(one, HoldsSecrets) for value, kind in one.secrets().items()}
-    known = {key.get_secret_value(): re.sub(r"[^a-z0-9-]+", "-", kind.lower()) for kind, key in keys.items() if key}
+    known = {key.get_secret_value(): _word(kind) for kind, key in keys.items() if key}
     known.pop(REFUSED_KEY, None)
     return held | known | {unquote(password): f"{kind}-password" for kind, password in passwords.items() if password}
 
 
-def written_keys(raw: Mapping[str, Any]) -> dict[str, str]:
+def _word(name: str) -> str:
+    return re.sub(r"[^a-z0-9-]+", "-", name.lower())
+
+
+def _password(url: str) -> str | None:
+    try:
+        return urlsplit(url).password
+    except ValueError:  # no address: nothing is sent to it
+        return None
+
+
+def _written_keys(raw: Mapping[str, Any]) -> dict[str, str]:
     """Value → kind of the keys as written: those that are refused are secrets, too."""
     providers, tools = raw.get("providers"), raw.get("tools")
     places = [*(providers.values() if isinstance(providers, Mapping) else ()), tools]
