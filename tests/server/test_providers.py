@@ -44,7 +44,7 @@ async def card(client, name="scripted", **params):
 async def card_that(client, matches):
     async with asyncio.timeout(LIMIT_S):
         while not matches(found := await card(client)):
-            await asyncio.sleep(0.05)
+            pass
     return found
 
 
@@ -201,6 +201,16 @@ async def test_a_key_that_another_server_stores_is_used_and_one_that_was_removed
     run_id = (await client.ask("chat.send", sessionKey=key, message="What was the key?"))["runId"]
     assert (await client.end(run_id))[0] == "chat.final"
     assert not [frame for frame in client.raw if PLAIN_KEY in frame]
+
+
+async def test_an_address_that_is_none_harms_only_its_provider(config, connect, replies):
+    own = {"baseUrl": replies.server.base_url, "apiKey": KEY, "models": ["model"]}
+    wrong = {"baseUrl": "http://[::1/v1", "models": ["model"]}
+    config(providers={"scripted": own, "lab": wrong}, tools={"web": {"searxngUrl": "http://[bad"}})
+    client = await connect()
+    assert (await card(client, "lab", refresh=True))["state"] == "failing"
+    assert (await client.ask("providers.test", name="lab"))["ok"] is False
+    assert (await client.ask("providers.test", name="scripted"))["ok"] is True
 
 
 async def test_a_test_needs_a_model_of_that_provider(connect):
