@@ -112,7 +112,7 @@ def models_settings(config: Config, ceiling: Ceiling, keys: Mapping[str, Provide
             context_window=provider.context_window,
             vision=provider.vision,
             effort=provider.effort,
-            options=_options(provider),
+            options=options_of(provider),
         )
         for name, provider in named.items()
         if allows_provider(ceiling, config, name)
@@ -131,7 +131,7 @@ def models_settings(config: Config, ceiling: Ceiling, keys: Mapping[str, Provide
     )
 
 
-def _options(provider: ProviderConfig) -> dict[str, str]:
+def options_of(provider: ProviderConfig) -> dict[str, str]:
     """The fields that only some providers have, by their key in the file."""
     own = {"region", "profile", "project", "location", "api_version"}
     return {key: value for key, value in provider.model_dump(by_alias=True, include=own).items() if value is not None}

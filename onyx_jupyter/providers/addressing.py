@@ -92,6 +92,7 @@ def _known(known: KnownProvider, model_id: str, settings: ModelsSettings, own: P
         # Only OpenAI itself is sure to have Responses: another address gets what all servers of its kind understand.
         dialect=OWN_SERVER if known.name == "openai" and base_url else known.dialect,
         address=base_url or known.address,
+        options=own.options,
     )
 
 

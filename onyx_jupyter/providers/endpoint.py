@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from onyx_jupyter.protocols import ModelRequest
@@ -17,7 +18,8 @@ from onyx_jupyter.providers.vision import supports_vision
 class Endpoint:
     """How a model is reached: LiteLLM's name for it, key and address, and how long to wait for the next byte.
 
-    `context_window` (in tokens), `vision` and `effort` are the configured values. `dialect` is spoken at `address`.
+    `context_window` (in tokens), `vision`, `effort` and `options` are the configured values. `dialect` is spoken at
+    `address`.
     """
 
     model_id: str
@@ -32,6 +34,7 @@ class Endpoint:
     effort: str | None = None
     dialect: Dialect = THROUGH_LITELLM
     address: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 class EndpointModel:

@@ -16,6 +16,15 @@ from onyx_jupyter.providers.json_actions import json_action_call
 from onyx_jupyter.providers.litellm_library import load_litellm, loaded_litellm
 from onyx_jupyter.providers.openai_format import openai_messages, openai_tools
 
+_OPTIONS = {
+    "region": "aws_region_name",
+    "profile": "aws_profile_name",
+    "project": "vertex_project",
+    "location": "vertex_location",
+    "apiVersion": "api_version",
+}
+"""LiteLLM's names for the fields that only some providers have."""
+
 
 class LiteLLMModel(EndpointModel):
     """Any model that LiteLLM reaches by its prefix."""
@@ -63,6 +72,7 @@ class LiteLLMModel(EndpointModel):
             "drop_params": True,
             "api_key": self.endpoint.api_key,
             "base_url": self.endpoint.provider.base_url,
+            **{_OPTIONS[name]: value for name, value in self.endpoint.options.items()},
         }
         if as_action:
             call = json_action_call(request)

@@ -213,6 +213,14 @@ async def test_an_address_that_is_none_harms_only_its_provider(config, connect, 
     assert (await client.ask("providers.test", name="scripted"))["ok"] is True
 
 
+async def test_a_provider_without_a_key_can_be_tested_once_its_own_fields_are_set(config, connect):
+    config(providers={"bedrock": {"region": "eu-west-1", "models": ["claude"]}, "azure": {"apiVersion": "2024-10-21"}})
+    client = await connect()
+    assert (await card(client, "bedrock"))["state"] == "ready"
+    assert (await card(client, "azure"))["state"] == "not_configured"
+    assert (await card(client, "vertex"))["state"] == "not_configured"
+
+
 async def test_a_test_needs_a_model_of_that_provider(connect):
     client = await connect()
     with pytest.raises(MethodFailed, match="not a model of"):

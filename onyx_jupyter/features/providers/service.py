@@ -9,6 +9,7 @@ from typing import Any
 from onyx_jupyter.agents.allowed_models import allows_provider
 from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.agents.provider_keys import ProviderKey
+from onyx_jupyter.agents.settings import options_of
 from onyx_jupyter.config.ceiling import NOT_HERE
 from onyx_jupyter.errors import InvalidRequest, ModelError
 from onyx_jupyter.operations.dependencies import Key
@@ -138,7 +139,9 @@ class Providers:
         config = self._configured.settings.config
         own, known, key = config.providers.get(name), KNOWN_PROVIDERS.get(name), self._key(name)
         base_url = own.base_url if own else None
-        state, error = self._state(name, has_what_it_needs=bool(key or base_url))
+        # Bedrock and Vertex AI have no key of their own: their libraries find the login of the machine.
+        keyless = known is not None and not known.key_variables and own is not None and bool(options_of(own))
+        state, error = self._state(name, has_what_it_needs=bool(key or base_url or keyless))
         card = {
             "name": name,
             "title": provider_title(name),
