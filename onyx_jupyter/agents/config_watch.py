@@ -60,6 +60,8 @@ class ConfigWatch:
                 await self._configured.read()
             except StorageError as error:
                 log.error("The configuration could not be read again: %s", error)
+            except Exception:  # the next version of the file may be right
+                log.exception("The configuration could not be applied")
 
     async def _settled(self) -> None:
         """Returns once the file has been left alone for a moment."""

@@ -60,6 +60,15 @@ async def test_a_file_that_is_emptied_before_it_is_written_does_not_put_the_defa
         assert [settings.config.runtime.max_turns for settings in changed] == [7, 8]
 
 
+async def test_a_file_that_cannot_be_applied_does_not_end_the_watch(tmp_path, caplog):
+    file = tmp_path / "onyx.json"
+    async with watched(tmp_path) as configured:
+        file.write_text('{agents: {list: [{id: "main", workspace: "\\u0000"}]}}')
+        await until(lambda: "could not be applied" in caplog.text)
+        file.write_text("{runtime: {maxTurns: 7}}")
+        await until(lambda: configured.settings.config.runtime.max_turns == 7)
+
+
 async def test_keys_that_another_server_stores_are_read(tmp_path):
     readings = []
 
