@@ -154,7 +154,7 @@ class Providers:
             "needsKey": bool(known and known.key_variables) and base_url is None,
             "baseUrl": self._configured.redact(base_url) if base_url else None,
             "ownServer": base_url is not None or bool(known and known.default_url),
-            "models": [model.id for model in models if model.provider == name],
+            "models": [model.id for model in models if model.provider == name and not model.locked],
         }
         return {name: value for name, value in card.items() if value is not None}
 
