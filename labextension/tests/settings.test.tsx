@@ -11,7 +11,7 @@ import { Providers } from '../src/features/settings/providers';
 import { Settings } from '../src/features/settings/settings';
 import type { AcpAgentInfo, ProviderCard, SettingsInfo } from '../src/protocol/wire';
 import { all, click, drawAnew, host, part, render, trans } from './drawing';
-import { Peer, Refusal } from './peer';
+import { Peer, Refusal, settle } from './peer';
 
 drawAnew();
 
@@ -170,6 +170,15 @@ describe('a key', () => {
     expect(part<HTMLInputElement>('key-input')!.value).toBe('sk-123');
   });
 
+  it('is read again when somebody changed the file', async () => {
+    vi.useFakeTimers();
+    const before = peer.askedFor('providers.list').length;
+    peer.emit('settings.updated', {});
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(peer.askedFor('providers.list').length).toBeGreaterThan(before);
+    vi.useRealTimers();
+  });
+
   it('from the environment is locked, with the name of its variable', async () => {
     await detail(card({ state: 'ready', key: 'environment', variable: 'OPENAI_API_KEY' }));
     expect(part('key-locked')!.textContent).toContain('OPENAI_API_KEY');
@@ -236,6 +245,16 @@ describe('a connection', () => {
     expect([providers.test('openai'), providers.refusal]).toEqual([null, 'No model is known.']);
   });
 
+  it('of a former key says nothing about the new one', async () => {
+    const test = providers.runTest('openai', null);
+    const asked = peer.socket.asked.find(one => one.method === 'providers.test')!;
+    peer.results['credentials.set'] = { ok: true };
+    await providers.setKey('openai', 'sk-new');
+    peer.socket.frame({ id: asked.id, result: { ok: false, model: 'openai/a', message: 'Wrong key.' } });
+    await test;
+    expect(providers.test('openai')).toBeNull();
+  });
+
   it('that fails shows its reason with the provider', async () => {
     await detail(card({ state: 'failing', key: 'store', message: 'Wrong key.', hint: 'Enter another.' }));
     expect(part('provider-problem')!.textContent).toBe('Wrong key. Enter another.');
@@ -281,6 +300,32 @@ describe('a change of the file meanwhile', () => {
     await settings.setAnyway();
     expect(settings.conflict).toBeNull();
     expect(peer.askedFor('settings.set').map(one => one.version)).toEqual(['v1', 'v2']);
+  });
+});
+
+describe('two changes at once', () => {
+  const answer = async (version: string, more: object = {}) => {
+    await settle();
+    const asked = peer.socket.asked.filter(one => one.method === 'settings.set').pop()!;
+    peer.socket.frame({ id: asked.id, result: { settings: { ...INFO, version }, ...more } });
+  };
+
+  it('are written one after the other, each into the file as it is then', async () => {
+    const both = [settings.set('security.budget.dayUsd', 9), settings.set('runtime.defaultModel', 'a/b')];
+    await answer('v2');
+    await both[0];
+    await answer('v3');
+    await both[1];
+    expect(peer.askedFor('settings.set').map(one => one.version)).toEqual(['v1', 'v2']);
+  });
+
+  it('do not hide the conflict of the first', async () => {
+    const both = [settings.set('security.budget.dayUsd', 9), settings.set('runtime.defaultModel', 'a/b')];
+    await answer('v2', { conflict: '-a\n+b' });
+    await both[0];
+    await answer('v3');
+    await both[1];
+    expect(settings.conflict).toBe('-a\n+b');
   });
 });
 

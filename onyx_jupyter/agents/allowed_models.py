@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -14,25 +13,20 @@ from onyx_jupyter.config.schema import Config
 from onyx_jupyter.config.schema.section import ANY_PROVIDER, REFUSED_MODEL
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import Model, ModelInfo, Models
-from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL
+from onyx_jupyter.providers.addressing import address_in_environment
+from onyx_jupyter.providers.known_providers import ACP, KNOWN_PROVIDERS, LOCAL
 from onyx_jupyter.providers.network_guard import is_loopback
 from onyx_jupyter.usage.meter import UsageMeter
 
 
 def allows_provider(ceiling: Ceiling, config: Config, name: str) -> bool:
     """Whether models of that provider may be used at its configured address."""
-    if name == LOCAL:
-        return ceiling.allows_provider(name, None)  # it sends no requests, whatever address is configured
+    if name in (LOCAL, ACP):
+        return ceiling.allows_provider(name, None)  # it has no address, whatever is configured
     configured = config.providers.get(name)
     known = KNOWN_PROVIDERS.get(name)
-    base_url = (configured.base_url if configured else None) or _address_in_environment(name)
+    base_url = (configured.base_url if configured else None) or address_in_environment(name)
     return ceiling.allows_provider(name, base_url, known.default_url if known else None)
-
-
-def _address_in_environment(name: str) -> str | None:
-    """Where LiteLLM would send the requests of a provider without `baseUrl`."""
-    prefix = name.upper().replace("-", "_")
-    return os.environ.get(f"{prefix}_BASE_URL") or os.environ.get(f"{prefix}_API_BASE")
 
 
 def allows_model(ceiling: Ceiling, config: Config, model_id: str) -> bool:

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onyx_jupyter.agents.settings import written_keys
+from onyx_jupyter.agents.settings import secrets_of
 from onyx_jupyter.config.edit import apply_edits
 from onyx_jupyter.config.json5_lines import Path as KeyPath
 from onyx_jupyter.config.load import load, read_text
 from onyx_jupyter.config.problems import Problem, dotted
 from onyx_jupyter.config.schema import Config
 from onyx_jupyter.errors import ConfigChanged, ConfigError, InvalidRequest
+from onyx_jupyter.security.secret_redactor import SecretRedactor
 from onyx_jupyter.storage.atomic_write import write_bytes_atomically
 
 # Of so many former states it can be said what has changed since.
@@ -77,7 +78,7 @@ class ConfigFile:
         return new
 
     def _changed(self, version: str, text: str, current: str) -> ConfigChanged:
-        """With the changes since that version as a unified diff, without keys."""
+        """With the changes since that version as a unified diff, without secrets."""
         former = self._known.get(version)
         if former is None:
             return ConfigChanged(self.path.name, "", current)
@@ -85,12 +86,12 @@ class ConfigFile:
         diff = "\n".join(lines)
         for one in (former, text):
             try:
-                keys = written_keys(load(one, self.path, {}, self.schema).written)
+                found = secrets_of(load(one, self.path, {}, self.schema))
             except ConfigError:
-                return ConfigChanged(self.path.name, "", current)  # it is not known what in it is a key
-            for key in sorted(keys, key=len, reverse=True):
-                diff = diff.replace(key, "…")
-        return ConfigChanged(self.path.name, diff, current)
+                return ConfigChanged(self.path.name, "", current)  # it is not known what in it is a secret
+            for secret in sorted(found, key=len, reverse=True):
+                diff = diff.replace(secret, "…")
+        return ConfigChanged(self.path.name, SecretRedactor({}).apply(diff), current)  # one in a comment too
 
 
 def _concerns(problem: Problem, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Rereads the configuration when its file changes."""
+"""Rereads the configuration when its file changes, or the stored keys: another server may share them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ConfigWatch:
         async for paths in watch.changes():
             if not paths:
                 asyncio.get_running_loop().call_later(_OPENING_S, self._changed.set)
-            elif not paths.isdisjoint({self._file, self._file.resolve()}):
+            elif not paths.isdisjoint({self._file, self._file.resolve(), self._configured.home.credentials_file}):
                 self._changed.set()
 
     async def _reread(self) -> None:
@@ -60,6 +60,8 @@ class ConfigWatch:
                 await self._configured.read()
             except StorageError as error:
                 log.error("The configuration could not be read again: %s", error)
+            except Exception:  # the next version of the file may be right
+                log.exception("The configuration could not be applied")
 
     async def _settled(self) -> None:
         """Returns once the file has been left alone for a moment."""

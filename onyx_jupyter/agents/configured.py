@@ -69,6 +69,7 @@ class Configured:
     _retired: list[Models] = field(default_factory=list, init=False)
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _served: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
+    _stored_keys: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     changes: int = field(default=0, init=False)
     """How often the configuration has changed."""
     meter: UsageMeter = field(init=False)
@@ -90,7 +91,9 @@ class Configured:
 
     async def _read(self) -> None:
         stored = (await asyncio.to_thread(self.stored)).secrets
-        secrets = {**{key: f"{name}-key" for name, key in stored.items()}, **self.more_secrets()}
+        # A key that was removed may still be in a conversation.
+        self._stored_keys |= {key: f"{name}-key" for name, key in stored.items()}
+        secrets = {**self._stored_keys, **self.more_secrets()}
         settings = await asyncio.to_thread(
             load_settings, self.home, self.environment, secrets, self._settings, self.sections()
         )
@@ -122,9 +125,16 @@ class Configured:
             return self._opened[1]
         if self._opened is not None:
             self._retired.append(self._opened[1])  # a run may still be using it
+            self._forget_served(self._opened[0], wished)
         models = self.open_models(wished)
         self._opened = (wished, models)
         return models
+
+    def _forget_served(self, before: ModelsSettings, now: ModelsSettings) -> None:
+        """What a server said that it has counts no more once it has another address or key."""
+        for name in list(self._served):
+            if before.providers.get(name) != now.providers.get(name) or name in now.refused:
+                del self._served[name]
 
     async def close(self) -> None:
         """Ends every model's process and connection."""

@@ -52,13 +52,13 @@ def _key(
     name: str, config: Config, named: Mapping[str, str], stored: Mapping[str, str], environment: Mapping[str, str]
 ) -> ProviderKey | None:
     provider, known = config.providers.get(name), known_provider(name)
-    in_file = provider.api_key.get_secret_value() if provider and provider.api_key else None
+    in_file = provider.api_key.get_secret_value().strip() if provider and provider.api_key else None
     if in_file and name in named:
         return ProviderKey(in_file, "reference", named[name])
     usual = known.key_variables if known else ()
-    variable = next((variable for variable in usual if environment.get(variable)), None)
+    variable = next((variable for variable in usual if environment.get(variable, "").strip()), None)
     if variable is not None:
-        return ProviderKey(environment[variable], "environment", variable)
+        return ProviderKey(environment[variable].strip(), "environment", variable)
     if name in stored:
         return ProviderKey(stored[name], "store")
     return ProviderKey(in_file, "file") if in_file else None

@@ -27,7 +27,7 @@ from onyx_jupyter.config.sections import HoldsSecrets, with_sections
 from onyx_jupyter.errors import ConfigError, NotFound, StorageError
 from onyx_jupyter.providers.embedders.ollama import OLLAMA
 from onyx_jupyter.providers.embedders.settings import EmbedderKind, EmbeddingSettings
-from onyx_jupyter.providers.known_providers import provider_title
+from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, provider_title
 from onyx_jupyter.providers.network_guard import is_loopback
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 from onyx_jupyter.security.known_secrets import environment_secrets
@@ -93,7 +93,7 @@ def load_settings(
     for problem in problems if before is None else set(problems) - set(before.problems):
         log.log(logging.ERROR if problem.severity == "error" else logging.WARNING, "%s", problem)
     # A key that was taken out of the file may still be in a conversation.
-    keys = {**(before.keys if before else {}), **written_keys(loaded.written), **_configured_secrets(loaded.config)}
+    keys = {**(before.keys if before else {}), **secrets_of(loaded)}
     if text is not None and all(problem.severity == "warning" for problem in problems):
         _keep(home.last_good_file, text)
     values = {**environment_secrets(environment), **keys, **(secrets or {})}
@@ -117,7 +117,7 @@ def models_settings(config: Config, ceiling: Ceiling, keys: Mapping[str, Provide
             context_window=provider.context_window,
             vision=provider.vision,
             effort=provider.effort,
-            options=_options(provider),
+            options=options_of(provider),
         )
         for name, provider in named.items()
         if allows_provider(ceiling, config, name)
@@ -128,10 +128,15 @@ def models_settings(config: Config, ceiling: Ceiling, keys: Mapping[str, Provide
         local_threads=config.local.threads,
         default_model=model_for(config, "default", config.default_agent()) or "",
         request_timeout_s=config.runtime.retry.timeout_ms / 1000,
+        refused=frozenset(
+            name
+            for name in (*named, *KNOWN_PROVIDERS)
+            if not allows_provider(ceiling, config, name) or is_refused(config, f"{name}/")
+        ),
     )
 
 
-def _options(provider: ProviderConfig) -> dict[str, str]:
+def options_of(provider: ProviderConfig) -> dict[str, str]:
     """The fields that only some providers have, by their key in the file."""
     own = {"region", "profile", "project", "location", "api_version", "client_id", "cli_path"}
     return {key: value for key, value in provider.model_dump(by_alias=True, include=own).items() if value is not None}
@@ -200,20 +205,37 @@ def _keep(path: Path, text: str) -> None:
         log.error("No copy of the configuration could be saved for use while the file has an error: %s", error)
 
 
+def secrets_of(loaded: Loaded) -> dict[str, str]:
+    """Value → kind of every secret in a configuration, refused ones too."""
+    return {**_written_keys(loaded.written), **_configured_secrets(loaded.config)}
+
+
 def _configured_secrets(config: Config) -> dict[str, str]:
     """Value → kind of every key in the configuration."""
-    addresses = {"searxng": config.tools.web.searxng_url, "models-url": config.local.models_url}
-    passwords = {kind: urlsplit(url).password for kind, url in addresses.items() if url}
+    addresses = {f"{_word(name)}-address": provider.base_url for name, provider in config.providers.items()}
+    addresses |= {"searxng": config.tools.web.searxng_url, "models-url": config.local.models_url}
+    passwords = {kind: _password(url) for kind, url in addresses.items() if url}
     keys = {f"{name}-key": provider.api_key for name, provider in config.providers.items()}
     keys["brave-key"] = config.tools.web.brave_api_key
     sections = (getattr(config, name) for name in config.model_fields_set)
     held = {value: kind for one in sections if isinstance(one, HoldsSecrets) for value, kind in one.secrets().items()}
-    known = {key.get_secret_value(): re.sub(r"[^a-z0-9-]+", "-", kind.lower()) for kind, key in keys.items() if key}
+    known = {key.get_secret_value(): _word(kind) for kind, key in keys.items() if key}
     known.pop(REFUSED_KEY, None)
     return held | known | {unquote(password): f"{kind}-password" for kind, password in passwords.items() if password}
 
 
-def written_keys(raw: Mapping[str, Any]) -> dict[str, str]:
+def _word(name: str) -> str:
+    return re.sub(r"[^a-z0-9-]+", "-", name.lower())
+
+
+def _password(url: str) -> str | None:
+    try:
+        return urlsplit(url).password
+    except ValueError:  # no address: nothing is sent to it
+        return None
+
+
+def _written_keys(raw: Mapping[str, Any]) -> dict[str, str]:
     """Value → kind of the keys as written: those that are refused are secrets, too."""
     providers, tools = raw.get("providers"), raw.get("tools")
     places = [*(providers.values() if isinstance(providers, Mapping) else ()), tools]

@@ -55,6 +55,17 @@ def dialect_of(known: KnownProvider | None, base_url: str | None) -> Dialect:
     return OWN_SERVER if known is None or (known.name == "openai" and base_url) else known.dialect
 
 
+def address_in_environment(name: str) -> str | None:
+    """Where that provider's own library and LiteLLM would send requests without a baseUrl, a gateway for example."""
+    prefix = name.upper().replace("-", "_")
+    return os.environ.get(f"{prefix}_BASE_URL") or os.environ.get(f"{prefix}_API_BASE")
+
+
+def usual_address(known: KnownProvider) -> str | None:
+    """Where requests go without a baseUrl, if that is not the provider's own address."""
+    return known.default_url or (address_in_environment(known.name) if known.address else None)
+
+
 def is_self_hosted(endpoint: Endpoint) -> bool:
     """Whether it is a server with OpenAI's protocol at an address that was configured for it."""
     name = endpoint.provider.setting
@@ -64,7 +75,7 @@ def is_self_hosted(endpoint: Endpoint) -> bool:
 def _known(known: KnownProvider, model_id: str, settings: ModelsSettings, own: ProviderSettings) -> Endpoint:
     model = model_id.partition("/")[2]
     key = own.api_key or known.key_from(os.environ)
-    base_url = own.base_url or known.default_url
+    base_url = own.base_url or usual_address(known)
     provider = Provider(
         title=known.title,
         setting=known.name,

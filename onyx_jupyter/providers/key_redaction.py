@@ -24,6 +24,7 @@ _QUOTED_KEY = re.compile(r"(?i)(api[ _-]?key(?: provided)?\s*[:=]\s*)[\"']?[^\s\
 def scrub(text: str, secrets: Iterable[str | None] = ()) -> str:
     """`text` without the given secrets and without anything that looks like a key."""
     for secret in secrets:
-        if secret and len(secret) >= _MIN_SECRET_CHARS:
-            text = text.replace(secret, _MASK)
+        bare = (secret or "").strip()  # an error may show the line break after it as \\n
+        if len(bare) >= _MIN_SECRET_CHARS:
+            text = text.replace(bare, _MASK)
     return _QUOTED_KEY.sub(rf"\1{_MASK}", _KEY_SHAPES.sub(_MASK, text))

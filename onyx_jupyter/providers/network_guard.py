@@ -24,10 +24,8 @@ def check_allowed(base_url: str | None, provider_title: str) -> None:
 
 def is_loopback(url: str) -> bool:
     """Whether the address stays on this machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost":
-        return True
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name, or no address at all
         return False

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from onyx_jupyter.errors import ModelError
+from onyx_jupyter.providers.addressing import usual_address
 from onyx_jupyter.providers.error_map import Provider, model_error
+from onyx_jupyter.providers.event_stream import HttpFailure, error_object, new_client
 from onyx_jupyter.providers.known_providers import (
     KNOWN_PROVIDERS,
     LOCAL,
@@ -23,11 +26,18 @@ from onyx_jupyter.providers.known_providers import (
 from onyx_jupyter.providers.network_guard import check_allowed, is_loopback
 from onyx_jupyter.providers.settings import ModelsSettings, ProviderSettings
 
+if TYPE_CHECKING:
+    import httpx
+
 TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 1.5
 # A server on this machine answers at once, or it is not there.
 LOOPBACK_TIMEOUT_S = 1.0
 _MAX_MODELS = 500
+_MAX_NAME_CHARS = 200
+# OpenRouter's list of some hundred models has one megabyte.
+_MAX_LIST_BYTES = 4_000_000
+_BY_HAND = "Name its models in onyx.json, in `models` of this provider."
 _ANTHROPIC_HEADERS = {"anthropic-version": "2023-06-01"}
 
 
@@ -50,15 +60,16 @@ class _Server:
 async def served_models(settings: ModelsSettings, names: Iterable[str]) -> dict[str, ServedModels]:
     """Asks these providers at once, and updates `settings.served`. Never raises.
 
-    The answer has those that can be asked, which needs a key or an address.
+    The answer has those that can be asked, which needs a key or an address, and that they are allowed.
     """
-    servers = {name: server for name in names if (server := _server(name, settings)) is not None}
-    answers = await asyncio.gather(*(_ask(server) for server in servers.values()))
-    found = dict(zip(servers, answers, strict=True))
-    for name, answer in found.items():
+    servers = {name: _server(name, settings) for name in names}
+    asked = {name: server for name, server in servers.items() if server is not None}
+    answers = await asyncio.gather(*(_ask(server) for server in asked.values()))
+    found = dict(zip(asked, answers, strict=True))
+    for name in servers:
         settings.served.pop(name, None)
-        if answer.models:
-            settings.served[name] = answer.models
+        if name in found and found[name].models:
+            settings.served[name] = found[name].models
     return found
 
 
@@ -71,14 +82,17 @@ def local_servers(settings: ModelsSettings) -> list[str]:
 
 def _server(name: str, settings: ModelsSettings) -> _Server | None:
     """Where the provider lists its models; None if it does not, or if a key is missing for it."""
-    if name == LOCAL or name in LOGIN_PROVIDERS:
+    if name == LOCAL or name in LOGIN_PROVIDERS or name in settings.refused:
         return None
     own, known = settings.providers.get(name, ProviderSettings()), known_provider(name)
-    address = own.base_url or (known.default_url or known.address if known else None)
-    if not address or (known and not own.base_url and not known.default_url and not has_key(known, own.api_key)):
+    own_server = own.base_url or (usual_address(known) if known else None)
+    address = own_server or (known.address if known else None)
+    if not address or (known and not own_server and not has_key(known, own.api_key)):
         return None
     key = own.api_key or (known.key_from(os.environ) if known else None)
-    provider = Provider(provider_title(name), name, "", base_url=address, secrets=(key,) if key else ())
+    variable = known.key_variables[0] if known and known.key_variables else None
+    secrets = (key,) if key else ()
+    provider = Provider(provider_title(name), name, "", variable, own_server, secrets)
     root = address.rstrip("/")
     if name == "ollama":
         return _Server(provider, f"{root.removesuffix('/v1')}/api/tags", _bearer(key))
@@ -98,20 +112,33 @@ async def _ask(server: _Server) -> ServedModels:
     timeout_s = LOOPBACK_TIMEOUT_S if is_local else TIMEOUT_S
     try:
         check_allowed(server.url, server.provider.title)
-        async with asyncio.timeout(timeout_s):
-            if is_local:
+        if is_local:
+            async with asyncio.timeout(timeout_s):
                 await _connect(server.url)
-            import httpx  # not before something listens: mostly nothing does
-
-            limits = httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_TIMEOUT_S))
-            async with httpx.AsyncClient(timeout=limits) as client:
-                answer = await client.get(server.url, headers=dict(server.headers))
-            answer.raise_for_status()
-        return ServedModels(_names(answer.json()), took_s=time.monotonic() - began_s)
+        # Not before something listens, since this loads the HTTP library: mostly nothing does.
+        async with await new_client() as client, asyncio.timeout(timeout_s):
+            names = _names(json.loads(await _listed(client, server)))
+        return ServedModels(names, took_s=time.monotonic() - began_s)
     except ModelError as error:
         return ServedModels(error=error)
     except Exception as error:  # whatever a server sends that is no list of models
         return ServedModels(error=model_error(error, server.provider), took_s=time.monotonic() - began_s)
+
+
+async def _listed(client: httpx.AsyncClient, server: _Server) -> bytes:
+    """The body of the answer. Raises: ModelError, HttpFailure, httpx.HTTPError."""
+    title, body = server.provider.title, bytearray()
+    limits = (CONNECT_TIMEOUT_S, TIMEOUT_S, TIMEOUT_S, TIMEOUT_S)
+    async with client.stream("GET", server.url, headers=dict(server.headers), timeout=limits) as response:
+        async for data in response.aiter_bytes():
+            body += data
+            if len(body) > _MAX_LIST_BYTES:
+                raise ModelError("bad_response", f"The list of models that {title} sent is too long.", hint=_BY_HAND)
+    if response.status_code == 404:
+        raise ModelError("not_found", f"{title} does not list its models.", hint=_BY_HAND)
+    if not response.is_success:
+        raise HttpFailure(response.status_code, error_object(bytes(body)), dict(response.headers))
+    return bytes(body)
 
 
 async def _connect(url: str) -> None:
@@ -126,10 +153,12 @@ async def _connect(url: str) -> None:
 def _names(answer: Any) -> tuple[str, ...]:
     """Raises: KeyError, TypeError, ValueError if it is no list of models."""
     if isinstance(answer, dict) and "models" in answer:  # Ollama's own form
-        return tuple(str(model["name"]) for model in answer["models"][:_MAX_MODELS])
-    models = answer["data"] if isinstance(answer, dict) else answer
-    dated = sorted(models, key=lambda model: -_created(model))
-    return tuple(str(model["id"]).removeprefix("models/") for model in dated[:_MAX_MODELS])
+        names = [str(model["name"]) for model in answer["models"]]
+    else:
+        models = answer["data"] if isinstance(answer, dict) else answer
+        dated = sorted(models, key=lambda model: -_created(model))
+        names = [str(model["id"]).removeprefix("models/") for model in dated]
+    return tuple([name for name in names if name.isprintable() and 0 < len(name) <= _MAX_NAME_CHARS][:_MAX_MODELS])
 
 
 def _created(model: Mapping[str, Any]) -> float:

@@ -36,7 +36,7 @@ class ModelsSettings:
     """All providers by name, and how the local models run. `local_threads` None: as many as there are cores;
     `local_folders` hold the fetched files, `local_saved_in` what a process saves for its next start.
     `default_model` is empty if none is configured. `served` is what servers said that they have, by the
-    provider's name: a shared dictionary, updated when they are asked.
+    provider's name: a shared dictionary, updated when they are asked. To those that are `refused` nothing is sent.
     """
 
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
@@ -47,3 +47,4 @@ class ModelsSettings:
     local_folders: tuple[Path, ...] = ()
     local_saved_in: Path | None = None
     served: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    refused: frozenset[str] = frozenset()

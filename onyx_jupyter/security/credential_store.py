@@ -70,7 +70,11 @@ class CredentialStore:
         """Never raises: what cannot be decrypted is reported, and the rest is there."""
         try:
             with self._lock.threads:
-                return self._decrypted(self._stored())
+                stored = self._stored()
+                found = self._decrypted(stored)
+                if found.problem and (newer := self._stored()) != stored:  # another server has a new key by now
+                    found = self._decrypted(newer)
+                return found
         except StorageError as error:
             return Credentials({}, " ".join(filter(None, (str(error), error.hint))))
 

@@ -80,7 +80,7 @@ class MasterKeys:
                 f"The system's keyring did not give the key of the stored credentials: {error}",
                 hint="Unlock the keyring, then reload the settings.",
             ) from None
-        return base64.b64decode(found) if found else None
+        return _decoded(found) if found else None
 
     def forget(self, key_id: str, place: KeyPlace, current_id: str) -> None:
         """Removes a key that encrypts nothing any more; of the file's keys, all but the current one."""
@@ -101,7 +101,8 @@ class MasterKeys:
                 return {}
             raise
         pairs = [line.split() for line in lines]
-        return {pair[0]: base64.b64decode(pair[1]) for pair in pairs if len(pair) == 2}
+        keys = {pair[0]: _decoded(pair[1]) for pair in pairs if len(pair) == 2}
+        return {name: key for name, key in keys.items() if key is not None}
 
     def _write_file(self, keys: Mapping[str, bytes]) -> None:
         if keys:
@@ -112,3 +113,12 @@ class MasterKeys:
 
 def _encoded(key: bytes) -> str:
     return base64.b64encode(key).decode()
+
+
+def _decoded(text: str) -> bytes | None:
+    """None if it is no key: then the key is lost."""
+    try:
+        key = base64.b64decode(text, validate=True)
+    except ValueError:
+        return None
+    return key if len(key) == KEY_BYTES else None

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from math import isfinite
 from typing import Any, Literal, cast
 
 from onyx_jupyter.clock import timestamp
 from onyx_jupyter.messages import Usage
 
 SCHEMA_VERSION = 1
+# Larger figures are no tokens and no dollars: the line is damaged.
+_MOST = 10**12
 Terms = Literal["paid", "plan", "free"]
 """How a call is paid for: by its tokens, by a subscription, or not at all (the model runs on this machine)."""
 
@@ -79,7 +80,7 @@ def call_from_json(line: Mapping[str, Any]) -> ModelCall | None:
     cost_usd = line.get("costUsd")
     if not all(isinstance(text, str) for text in texts) or not all(map(_is_count, counts)):
         return None
-    if cost_usd is not None and not (_is_number(cost_usd) and isfinite(cost_usd) and cost_usd >= 0):
+    if cost_usd is not None and not (_is_number(cost_usd) and 0 <= cost_usd <= _MOST):
         return None
     at, model, role = cast(list[str], texts)
     try:
@@ -89,7 +90,8 @@ def call_from_json(line: Mapping[str, Any]) -> ModelCall | None:
     terms: Terms = "plan" if line.get("plan") is True else "free" if line.get("free") is True else "paid"
     usage = Usage(counts[0], counts[1], counts[2], cost_usd, counts[3] or None, plan=True if terms == "plan" else None)
     session_key, run_id = (_text(line.get(name)) for name in ("session", "run"))
-    return ModelCall(moment, model, role, usage, terms, session_key, run_id, counts[4]) if moment.tzinfo else None
+    is_dated = moment.tzinfo is not None and 1970 <= moment.year < 9999  # others have no day in every zone
+    return ModelCall(moment, model, role, usage, terms, session_key, run_id, counts[4]) if is_dated else None
 
 
 def _is_number(value: Any) -> bool:
@@ -97,7 +99,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
 
 
 def _text(value: Any) -> str | None:

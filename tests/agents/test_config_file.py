@@ -4,7 +4,9 @@ import pytest
 
 from onyx_jupyter.agents.config_file import ConfigFile
 from onyx_jupyter.config.edit import REMOVED
+from onyx_jupyter.config.sections import with_sections
 from onyx_jupyter.errors import ConfigChanged, InvalidRequest
+from onyx_jupyter.features.acp.settings import AcpSettings
 
 TEXT = """// mine
 {
@@ -40,6 +42,22 @@ def test_a_file_that_was_changed_meanwhile_is_left_alone_and_the_changes_are_sho
     assert "secret" not in refused.value.diff
     file.write({("runtime", "maxTurns"): 9}, refused.value.version)
     assert "maxTurns: 9" in file.path.read_text()
+
+
+def test_the_changes_are_shown_without_the_secrets_of_agents_and_addresses(file):
+    file.schema = with_sections({"acp": AcpSettings})
+    version = file.read()[1]
+    file.path.write_text("""{
+  providers: { lab: { baseUrl: "https://me:only-words-here@lab.example/v1" } },
+  acp: { agents: { claude: { env: { ANTHROPIC_API_KEY: "nothing-but-words" } } } },
+  // providers: { old: { apiKey: "sk-0123456789abcdefghij" } },
+}
+""")
+    with pytest.raises(ConfigChanged) as refused:
+        file.write({("runtime", "maxTurns"): 9}, version)
+    assert "lab.example" in refused.value.diff
+    for secret in ("only-words-here", "nothing-but-words", "sk-0123456789abcdefghij", "sk-very-secret-key"):
+        assert secret not in refused.value.diff
 
 
 def test_of_a_version_that_nobody_remembers_only_the_change_itself_is_told(file):

@@ -9,12 +9,13 @@ from onyx_jupyter.agents.config_watch import ConfigWatch
 from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.clock import SystemClock
 from onyx_jupyter.config.paths import Home
+from onyx_jupyter.security.credential_store import no_credentials
 from onyx_jupyter.testing.scripted_model import ScriptedModel, ScriptedModels
 from tests.waiting import until
 
 
 @asynccontextmanager
-async def watched(folder, opened=None, changed=None):
+async def watched(folder, opened=None, changed=None, stored=no_credentials):
     """The configuration of a home in that folder, followed; `opened` collects what models were opened with."""
 
     def open_models(settings):
@@ -24,7 +25,7 @@ async def watched(folder, opened=None, changed=None):
     templates = folder / "templates"
     templates.mkdir()
     note = (changed if changed is not None else []).append
-    configured = Configured(Home(folder), folder, templates, {}, open_models, list, dict, note)
+    configured = Configured(Home(folder), folder, templates, {}, open_models, list, dict, note, stored=stored)
     await configured.read()
     watch = ConfigWatch(configured, SystemClock())
     await watch.start()
@@ -57,6 +58,28 @@ async def test_a_file_that_is_emptied_before_it_is_written_does_not_put_the_defa
         file.write_text("{runtime: {maxTurns: 8}}")
         await until(lambda: configured.settings.config.runtime.max_turns == 8)
         assert [settings.config.runtime.max_turns for settings in changed] == [7, 8]
+
+
+async def test_a_file_that_cannot_be_applied_does_not_end_the_watch(tmp_path, caplog):
+    file = tmp_path / "onyx.json"
+    async with watched(tmp_path) as configured:
+        file.write_text('{agents: {list: [{id: "main", workspace: "\\u0000"}]}}')
+        await until(lambda: "could not be applied" in caplog.text)
+        file.write_text("{runtime: {maxTurns: 7}}")
+        await until(lambda: configured.settings.config.runtime.max_turns == 7)
+
+
+async def test_keys_that_another_server_stores_are_read(tmp_path):
+    readings = []
+
+    def stored():
+        readings.append(1)
+        return no_credentials()
+
+    async with watched(tmp_path, stored=stored):
+        await until(lambda: len(readings) == 2)  # once more after the watch has begun
+        (tmp_path / "credentials.json").write_text("{}")
+        await until(lambda: len(readings) == 3)
 
 
 async def test_a_linked_file_is_followed_where_it_is(tmp_path):

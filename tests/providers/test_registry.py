@@ -10,6 +10,7 @@ import pytest
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.protocols import EFFORTS
 from onyx_jupyter.providers import local_weights
+from onyx_jupyter.providers.anthropic_model import AnthropicModel
 from onyx_jupyter.providers.known_providers import COPILOT, KNOWN_PROVIDERS, LOGIN_PROVIDERS, known_provider
 from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.local_files.catalogue import CATALOGUE, CatalogueModel, megabytes
@@ -54,6 +55,17 @@ def test_key_in_environment_or_settings_is_enough(monkeypatch: pytest.MonkeyPatc
     assert models(openai=ProviderSettings(api_key="secret-key")).open("openai/gpt-5").id == "openai/gpt-5"
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret-key")
     assert models().open("anthropic/claude").id == "anthropic/claude"
+
+
+def test_address_in_the_environment_is_where_requests_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://gateway.example")
+    monkeypatch.setenv("OPENAI_API_BASE", "https://gateway.example/v1")
+    with_keys = models(openai=ProviderSettings(api_key="secret-key"), anthropic=ProviderSettings(api_key="secret-key"))
+    claude, gpt = with_keys.open("anthropic/claude"), with_keys.open("openai/gpt-5")
+    assert isinstance(claude, AnthropicModel)
+    assert claude.endpoint.address == "https://gateway.example"
+    assert isinstance(gpt, OpenAIModel)
+    assert gpt.endpoint.address == "https://gateway.example/v1"
 
 
 def test_key_is_in_no_repr() -> None:

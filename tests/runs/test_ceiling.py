@@ -248,6 +248,24 @@ async def test_configuration_cannot_redirect_an_allowed_provider_name(tmp_path, 
     assert not allows_model(house.onyx.ceiling, now, "openai/gpt")
 
 
+async def test_other_agents_are_not_allowed_by_an_address_in_the_configuration(tmp_path):
+    gateway = "https://gateway.example/v1"
+    config = json.dumps({"providers": {"acp": {"baseUrl": gateway}}})
+    house = House(tmp_path, config=config, ceiling=Ceiling(providers=[gateway]))
+    await house.onyx.ready()
+    assert not allows_model(house.onyx.ceiling, house.onyx.settings.config, "acp/claude")
+    assert allows_model(Ceiling(providers=["acp"]), house.onyx.settings.config, "acp/claude")
+
+
+async def test_no_provider_that_is_not_allowed_or_has_an_error_is_asked_for_its_models(tmp_path):
+    config = json.dumps({"providers": {"mistral": {"apiKey": 5}, "lab": {"baseUrl": "https://lab.example/v1"}}})
+    house = House(tmp_path, config=config, ceiling=Ceiling(providers=["scripted", "mistral", "groq"]))
+    await house.onyx.ready()
+    refused = models_settings(house.onyx.settings.config, house.onyx.ceiling).refused
+    assert {"mistral", "lab", "openai", "ollama"} <= refused
+    assert not {"scripted", "groq"} & refused
+
+
 async def test_disallowed_embedder_gets_no_texts(tmp_path):
     config = json.dumps({"memory": {"embeddingModel": "openai/text-embedding-3-small"}})
     house = House(tmp_path, config=config)

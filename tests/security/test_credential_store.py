@@ -13,7 +13,7 @@ import pytest
 
 from onyx_jupyter.errors import InvalidRequest, NotFound, StorageError
 from onyx_jupyter.security.credential_store import CredentialStore
-from onyx_jupyter.security.master_key import Keyring, MasterKeys, system_keyring
+from onyx_jupyter.security.master_key import KeyPlace, Keyring, MasterKeys, system_keyring
 
 KEY = "sk-live-0123456789abcdef"
 
@@ -188,3 +188,44 @@ def test_killed_while_rotating_no_key_is_lost(tmp_path: Path) -> None:
 
 def test_keyring_without_a_backend_counts_as_none() -> None:
     assert system_keyring() is None
+
+
+@pytest.mark.parametrize("content", [b"{id} !!!\n", b"{id} c2hvcnQ=\n", b"\xff\xfe\x00", b"one two three\n"])
+def test_a_damaged_key_file_is_reported_as_a_lost_key(tmp_path: Path, content: bytes) -> None:
+    store = store_in(tmp_path)
+    store.put("openai", KEY)
+    key_file = tmp_path / "credentials.key"
+    key_id = key_file.read_bytes().split()[0]
+    key_file.write_bytes(content.replace(b"{id}", key_id))
+    found = store.read()
+    assert found.secrets == {}
+    assert "cannot be decrypted" in (found.problem or "")
+    with pytest.raises(StorageError, match="Nothing was changed"):
+        store.put("mistral", KEY)
+
+
+def test_a_damaged_key_in_the_keyring_is_reported_as_a_lost_key(tmp_path: Path) -> None:
+    keyring = MemoryKeyring()
+    store = store_in(tmp_path, keyring)
+    store.put("openai", KEY)
+    keyring.passwords = dict.fromkeys(keyring.passwords, "not base64!")
+    found = store.read()
+    assert (found.secrets, "cannot be decrypted" in (found.problem or "")) == ({}, True)
+
+
+def test_keys_are_read_while_another_server_changes_their_encryption(tmp_path: Path) -> None:
+    store_in(tmp_path).put("openai", KEY)
+
+    class Rotating(MasterKeys):
+        """Another server rotates between the store's file and its key being read."""
+
+        rotated = False
+
+        def get(self, key_id: str, place: KeyPlace) -> bytes | None:
+            if not self.rotated:
+                self.rotated = True
+                store_in(tmp_path).rotate()
+            return super().get(key_id, place)
+
+    store = CredentialStore(tmp_path / "credentials.json", Rotating(tmp_path / "credentials.key", lambda: None))
+    assert store.read().secrets == {"openai": KEY}

@@ -70,6 +70,14 @@ async def test_disallowed_modes_and_models_are_rejected_by_name(connect, replies
     assert (listed["scripted/model"], listed["lab/big"]) == (False, True)
 
 
+async def test_settings_offer_no_model_of_a_locked_provider(connect, onyx_home):
+    also_configured(onyx_home, other={"baseUrl": "https://elsewhere.example/v1", "models": ["big"]})
+    client = await connect()
+    cards = {one["name"]: one for one in (await client.ask("providers.list"))["providers"]}
+    assert (cards["other"]["state"], cards["other"]["models"]) == ("locked", [])
+    assert cards["scripted"]["models"] == ["scripted/model"]
+
+
 async def test_health_reports_ceiling(connect):
     health = await (await connect()).ask("health.check")
     assert health["ceiling"]["modes"] == ["ask", "agent"]

@@ -1,15 +1,22 @@
 """`providers.*` and `credentials.*` on a real server: what each card says, a real test, and keys that come in only."""
 
+import asyncio
 import json
 from dataclasses import replace
 
 import pytest
 
+from onyx_jupyter.config.paths import Home
 from onyx_jupyter.providers import known_providers
 from onyx_jupyter.security.credential_store import CredentialStore
-from onyx_jupyter.testing.script import HttpError, Page
+from onyx_jupyter.security.master_key import MasterKeys
+from onyx_jupyter.testing.script import Cut, Hold, HttpError, Page
 from tests.server.client import MethodFailed
 from tests.server.conftest import KEY
+from tests.waiting import LIMIT_S, until
+
+PLAIN_KEY = "nothing-but-words-like-these"
+"""It has no form by which it could be recognized."""
 
 
 @pytest.fixture
@@ -32,6 +39,13 @@ def without_key(config, replies):
 async def card(client, name="scripted", **params):
     listed = (await client.ask("providers.list", **params))["providers"]
     return next(one for one in listed if one["name"] == name)
+
+
+async def card_that(client, matches):
+    async with asyncio.timeout(LIMIT_S):
+        while not matches(found := await card(client)):
+            pass
+    return found
 
 
 async def test_a_new_home_lists_every_known_provider_as_not_configured(config, connect, monkeypatch):
@@ -220,6 +234,72 @@ async def test_a_failed_test_says_why_and_the_card_keeps_it(connect, replies, re
     assert (tested["ok"], words in tested["message"]) == (False, True)
     shown = await card(client)
     assert (shown["state"], shown["message"]) == ("failing", tested["message"])
+
+
+async def test_a_test_that_began_with_the_former_settings_does_not_replace_a_newer_one(config, connect, replies):
+    hold = Hold()
+    client = await connect()
+    replies.next = [[hold, Cut()], "yes"]
+    first = await client.post("providers.test", name="scripted")
+    await until(hold.reached.is_set)
+    config(logging={"level": "debug"})
+    await client.ask("models.list", refresh=True)
+    assert (await client.ask("providers.test", name="scripted"))["ok"] is True
+    hold.released.set()
+    assert (await client.answer(first))["result"]["ok"] is False
+    assert (await card(client))["state"] == "connected"
+
+
+async def test_a_used_up_budget_is_no_failure_of_the_provider(config, connect):
+    config(security={"budget": {"dayTokens": 0}})
+    client = await connect()
+    tested = await client.ask("providers.test", name="scripted")
+    assert (tested["ok"], "budget" in tested["message"]) == (False, True)
+    assert (await card(client))["state"] == "ready"
+
+
+async def test_models_of_a_former_address_are_not_offered_any_more(config, connect, replies):
+    client = await connect()
+    assert "scripted/scripted" in (await card(client, refresh=True))["models"]
+    config(providers={"scripted": {"baseUrl": "http://127.0.0.1:9/v1", "models": ["model"]}})
+    shown = await card_that(client, lambda one: one["baseUrl"] != replies.server.base_url)
+    assert shown["models"] == ["scripted/model"]
+
+
+async def test_a_key_that_another_server_stores_is_used_and_one_that_was_removed_stays_hidden(
+    without_key, connect, onyx_home, replies
+):
+    client = await connect()
+    assert "key" not in await card(client)
+    home = Home(onyx_home)
+    other = CredentialStore(home.credentials_file, MasterKeys(home.credentials_key_file, lambda: None))
+    other.put("scripted", PLAIN_KEY)
+    await card_that(client, lambda one: one.get("key") == "store")
+    await client.ask("credentials.remove", name="scripted")
+    replies.server._api_key = None
+    replies.next = [f"The key was {PLAIN_KEY}."]
+    key = (await client.ask("sessions.create"))["sessionKey"]
+    run_id = (await client.ask("chat.send", sessionKey=key, message="What was the key?"))["runId"]
+    assert (await client.end(run_id))[0] == "chat.final"
+    assert not [frame for frame in client.raw if PLAIN_KEY in frame]
+
+
+async def test_an_address_that_is_none_harms_only_its_provider(config, connect, replies):
+    own = {"baseUrl": replies.server.base_url, "apiKey": KEY, "models": ["model"]}
+    wrong = {"baseUrl": "http://[::1/v1", "models": ["model"]}
+    config(providers={"scripted": own, "lab": wrong}, tools={"web": {"searxngUrl": "http://[bad"}})
+    client = await connect()
+    assert (await card(client, "lab", refresh=True))["state"] == "failing"
+    assert (await client.ask("providers.test", name="lab"))["ok"] is False
+    assert (await client.ask("providers.test", name="scripted"))["ok"] is True
+
+
+async def test_a_provider_without_a_key_can_be_tested_once_its_own_fields_are_set(config, connect):
+    config(providers={"bedrock": {"region": "eu-west-1", "models": ["claude"]}, "azure": {"apiVersion": "2024-10-21"}})
+    client = await connect()
+    assert (await card(client, "bedrock"))["state"] == "ready"
+    assert (await card(client, "azure"))["state"] == "not_configured"
+    assert (await card(client, "vertex"))["state"] == "not_configured"
 
 
 async def test_a_test_needs_a_model_of_that_provider(connect):

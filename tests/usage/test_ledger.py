@@ -66,6 +66,11 @@ def test_the_calls_of_a_conversation_are_found_in_all_months_in_order(tmp_path):
         {"ts": "2026-03-14T12:00:00Z", "model": "a/b", "role": "default", "inputTokens": True},
         {"ts": "2026-03-14T12:00:00Z", "model": "a/b", "role": "default", "costUsd": "1"},
         {"ts": "2026-03-14T12:00:00Z", "model": "a/b", "role": "default", "costUsd": float("nan")},
+        {"ts": "2026-03-14T12:00:00Z", "model": "a/b", "role": "default", "costUsd": 10**400},
+        {"ts": "2026-03-14T12:00:00Z", "model": "a/b", "role": "default", "costUsd": 1e308},
+        {"ts": "2026-03-14T12:00:00Z", "model": "a/b", "role": "default", "outputTokens": 10**400},
+        {"ts": "9999-12-31T23:59:59Z", "model": "a/b", "role": "default"},
+        {"ts": "0001-01-01T00:00:00Z", "model": "a/b", "role": "default"},
         {"ts": "2026-03-14T12:00:00Z", "model": 1, "role": "default"},
     ],
 )

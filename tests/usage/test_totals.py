@@ -50,6 +50,17 @@ def test_what_another_server_appends_is_added_and_a_torn_or_damaged_line_is_skip
     assert totals.of_day(DAY).calls == 2
 
 
+@pytest.mark.parametrize(
+    "wrong", ['"ts":"0001-01-01T00:00:00Z"', '"ts":"2026-03-14T12:00:00Z","costUsd":1' + "0" * 400]
+)
+def test_a_line_that_nobody_can_have_written_does_not_keep_the_rest_from_being_counted(tmp_path, wrong):
+    ledger, totals = Ledger(tmp_path), Totals(Ledger(tmp_path), ZoneInfo("America/Los_Angeles"))
+    with (tmp_path / "2026-03.jsonl").open("w") as file:
+        file.write(f'{{"model":"a/b","role":"default",{wrong}}}\n')
+    ledger.append(call())
+    assert totals.of_day(DAY).calls == 1
+
+
 def test_nothing_is_read_twice(tmp_path):
     class Counting(Ledger):
         lines = 0

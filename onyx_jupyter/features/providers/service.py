@@ -10,6 +10,7 @@ from onyx_jupyter.agents.allowed_models import allows_provider
 from onyx_jupyter.agents.config_file import ConfigFile
 from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.agents.provider_keys import ProviderKey, keys_in_file
+from onyx_jupyter.agents.settings import options_of
 from onyx_jupyter.config.ceiling import NOT_HERE
 from onyx_jupyter.config.edit import REMOVED
 from onyx_jupyter.config.load import load
@@ -51,7 +52,8 @@ class Providers:
         """The cards of all providers, in wire format; `refresh` asks the servers. Raises: StorageError."""
         if refresh:
             await self._configured.read()
-            self._note(await served_models(self._configured.models_settings(), self._names()))
+            as_of = self._configured.changes
+            self._note(await served_models(self._configured.models_settings(), self._names()), as_of)
         stored = await asyncio.to_thread(self._store.read)
         models = await self._configured.models.list()
         subscriptions = await self._subscriptions.parts(refresh=refresh)
@@ -66,18 +68,17 @@ class Providers:
         model_id = model_id or await self._model_of(name)
         if model_id.partition("/")[0] != name:
             raise InvalidRequest(f"`model`: {model_id} is not a model of {provider_title(name)}.", field="model")
-        self._forget_old()
+        as_of = self._configured.changes
         try:
             with model_calls("test"):
                 check = await check_connection(self._configured.models.open(model_id))
         except ModelError as error:
-            self._answered[name] = error
-            self._changed()
+            if error.code != "budget":  # then it was not even asked
+                self._record({name: error}, as_of)
             return {"ok": False, "model": model_id, "message": str(error)} | (
                 {"hint": error.hint} if error.hint else {}
             )
-        self._answered[name] = None
-        self._changed()
+        self._record({name: None}, as_of)
         usage = check.usage
         tested = {
             "ok": True,
@@ -133,9 +134,9 @@ class Providers:
 
     async def detect(self) -> None:
         """Looks for servers on this machine, so that their models are offered; nothing is sent elsewhere."""
-        settings = self._configured.models_settings()
+        settings, as_of = self._configured.models_settings(), self._configured.changes
         answers = await served_models(settings, local_servers(settings))
-        self._note({name: answer for name, answer in answers.items() if name not in self._answered})
+        self._note({name: answer for name, answer in answers.items() if name not in self._answered}, as_of)
         if any(answer.models for answer in answers.values()):
             self._changed()
 
@@ -149,18 +150,29 @@ class Providers:
         names = dict.fromkeys([*configured, *KNOWN_PROVIDERS, *PROGRAMS])
         return [name for name in names if name not in (LOCAL, "chatgpt")]
 
-    def _note(self, answers: Mapping[str, ServedModels]) -> None:
+    def _note(self, answers: Mapping[str, ServedModels], as_of: int) -> None:
         """A server of one's own that does not answer is failing only if it was configured."""
-        self._forget_old()
-        for name, answer in answers.items():
-            if answer.error is None or name in self._configured.settings.config.providers or self._key(name):
-                self._answered[name] = answer.error
+        configured = self._configured.settings.config.providers
+        self._keep(
+            {
+                name: answer.error
+                for name, answer in answers.items()
+                if answer.error is None or name in configured or self._key(name)
+            },
+            as_of,
+        )
 
-    def _forget_old(self) -> None:
-        """What was found out with another configuration no longer holds."""
+    def _record(self, found: Mapping[str, ModelError | None], as_of: int) -> None:
+        self._keep(found, as_of)
+        self._changed()
+
+    def _keep(self, found: Mapping[str, ModelError | None], as_of: int) -> None:
+        """What was found out with another configuration does not hold, neither what is known nor what comes now."""
         if self._as_of != self._configured.changes:
             self._answered.clear()
             self._as_of = self._configured.changes
+        if as_of == self._as_of:
+            self._answered |= found
 
     def _key(self, name: str) -> ProviderKey | None:
         return self._configured.provider_keys.get(name)
@@ -169,10 +181,12 @@ class Providers:
         config = self._configured.settings.config
         own, known, key = config.providers.get(name), KNOWN_PROVIDERS.get(name), self._key(name)
         base_url = own.base_url if own else None
-        offered = [model.id for model in models if model.provider == name]
+        offered = [model.id for model in models if model.provider == name and not model.locked]
         if name in PROGRAMS and subscription and subscription["state"] == "signed_in":
             offered = [f"{name}/default"]
-        has_what_it_needs = bool(key or base_url or (name in PROGRAMS and offered))
+        # Bedrock and Vertex AI have no key of their own: their libraries find the login of the machine.
+        keyless = known is not None and not known.key_variables and own is not None and bool(options_of(own))
+        has_what_it_needs = bool(key or base_url or keyless or (name in PROGRAMS and offered))
         state, error = self._state(name, has_what_it_needs=has_what_it_needs)
         card = {
             "name": name,

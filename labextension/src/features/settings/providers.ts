@@ -54,12 +54,19 @@ export class Providers extends LiveList {
 
   /** One real, short answer. */
   async runTest(name: string, model: string | null): Promise<void> {
+    const turn = this._forgetTest(name);
+    const isCurrent = () => this._testTurns.get(name) === turn;
     this._tests.set(name, 'running');
     await this.attempt(async () => {
       try {
-        this._tests.set(name, await this.client.request('providers.test', { name, model }, TEST_MS));
+        const test = await this.client.request('providers.test', { name, model }, TEST_MS);
+        if (isCurrent()) {
+          this._tests.set(name, test);
+        }
       } catch (error) {
-        this._tests.delete(name);
+        if (isCurrent()) {
+          this._tests.delete(name);
+        }
         throw error;
       }
     });
@@ -67,7 +74,7 @@ export class Providers extends LiveList {
 
   /** Resolves to whether it was stored. */
   async setKey(name: string, secret: string): Promise<boolean> {
-    this._tests.delete(name);
+    this._forgetTest(name);
     await this.attempt(async () => {
       await this.client.request('credentials.set', { name, secret });
       await this.load();
@@ -82,7 +89,7 @@ export class Providers extends LiveList {
   }
 
   removeKey(name: string): Promise<void> {
-    this._tests.delete(name);
+    this._forgetTest(name);
     return this.attempt(async () => {
       await this.client.request('credentials.remove', { name });
       await this.load();
@@ -127,6 +134,14 @@ export class Providers extends LiveList {
     });
   }
 
+  /** Drops the test's result, also one that is still to come; returns the number of the next test. */
+  private _forgetTest(name: string): number {
+    const turn = (this._testTurns.get(name) ?? 0) + 1;
+    this._testTurns.set(name, turn);
+    this._tests.delete(name);
+    return turn;
+  }
+
   private _apply(list: { providers: ProviderCard[]; keyStore: KeyStore }): void {
     this.invalidatePending();
     this._cards = list.providers;
@@ -137,5 +152,6 @@ export class Providers extends LiveList {
   private _keyStore: KeyStore = {};
   private _selected: string | null = null;
   private _isRefreshing = false;
+  private readonly _testTurns = new Map<string, number>();
   private readonly _tests = new Map<string, ProviderTest | 'running'>();
 }

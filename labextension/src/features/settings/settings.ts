@@ -30,17 +30,10 @@ export class Settings extends LiveList {
     return this._entry(key)?.lockedBy ?? null;
   }
 
-  /** Writes one key; null removes it, so that its default applies. */
+  /** Writes one key; null removes it, so that its default applies. A change waits for the one before it. */
   set(key: string, value: Value): Promise<void> {
-    return this.attempt(async () => {
-      const { settings, conflict } = await this.client.request('settings.set', {
-        version: this._info?.version ?? '',
-        edits: [{ key, value }]
-      });
-      this.invalidatePending();
-      this._info = settings;
-      this._conflict = conflict ? { diff: conflict, key, value } : null;
-    });
+    this._writing = this._writing.then(() => this.attempt(() => this._write(key, value)));
+    return this._writing;
   }
 
   /** Writes the waiting change into the file as it is now. */
@@ -67,10 +60,25 @@ export class Settings extends LiveList {
     return frame.event === 'settings.updated';
   }
 
+  private async _write(key: string, value: Value): Promise<void> {
+    const { settings, conflict } = await this.client.request('settings.set', {
+      version: this._info?.version ?? '',
+      edits: [{ key, value }]
+    });
+    this.invalidatePending();
+    this._info = settings;
+    if (conflict) {
+      this._conflict = { diff: conflict, key, value };
+    } else if (this._conflict?.key === key) {
+      this._conflict = null;
+    }
+  }
+
   private _entry(key: string): SettingValue | undefined {
     return this._info?.values.find(one => one.key === key);
   }
 
   private _info: SettingsInfo | null = null;
+  private _writing: Promise<void> = Promise.resolve();
   private _conflict: { diff: string; key: string; value: Value } | null = null;
 }
