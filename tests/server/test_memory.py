@@ -164,6 +164,7 @@ async def test_save_on_drive_succeeds_without_version_and_is_reported(connect, j
         found = (await client.ask("memory.status"))["problems"]
         return [one["message"] for one in found if "path" not in one and "USER.md" in one["message"]]
 
+    shutil.rmtree(onyx_home / "versions")
     (onyx_home / "versions").write_text("where its folder should be")
     await save("typed by hand")
     assert (workspace / "USER.md").read_text() == "typed by hand"

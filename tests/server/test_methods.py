@@ -42,7 +42,8 @@ async def test_health_agents_and_models_report_state(connect, onyx_home):
         }
     ]
     models = (await client.ask("models.list"))["models"]
-    assert {"id": "scripted/model", "provider": "scripted", "local": True, "tools": True} in models
+    scripted = next(model for model in models if model["id"] == "scripted/model")
+    assert {"provider": "scripted", "local": True, "tools": True}.items() <= scripted.items()
     assert (await client.ask("models.list", refresh=True))["models"]
 
 
@@ -315,7 +316,7 @@ async def test_key_is_in_no_frame_file_or_log(connect, replies, onyx_home, jp_ro
         assert KEY not in text
         assert token not in text
     for path in onyx_home.rglob("*"):
-        if path.is_file() and path.name != "onyx.json":
+        if path.is_file() and path.name not in ("onyx.json", "last-good.json5"):  # where it was written, and its copy
             assert KEY not in path.read_text("utf-8", "replace"), path
             assert token not in path.read_text("utf-8", "replace"), path
     assert KEY not in caplog.text
@@ -353,7 +354,7 @@ async def test_error_while_closing_is_logged_and_jupyter_exits(connect, jp_serve
     async def fails() -> None:
         raise RuntimeError("a process that would not end")
 
-    service.onyx.get(CONFIGURED).models.close = fails
+    service.onyx.get(CONFIGURED)._all_opened()[0].close = fails
     logging.getLogger("onyx_jupyter").handlers[0].setStream(sys.stderr)  # the stream that this test reads
     await service.close()
     assert "a process that would not end" in capsys.readouterr().err
