@@ -1,6 +1,6 @@
 /** The sidebar's content: connects the models to the components. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { useCallback, useMemo } from 'react';
+import { Fragment, useCallback, useMemo } from 'react';
 
 import { Composer } from '../composer/composer';
 import { EmptyState } from './empty_state';
@@ -122,8 +122,8 @@ function FeaturesPanel(props: PartProps): JSX.Element {
 }
 
 function Messages(props: PartProps): JSX.Element {
-  const { chat, session, client, assistant, localModels, front, turns, review, view, ui } = props;
-  useSignals(session.changed, assistant.changed, front.changed, turns.changed);
+  const { chat, session, client, assistant, localModels, front, turns, review, view, panels, ui } = props;
+  useSignals(session.changed, assistant.changed, front.changed, turns.changed, panels.changed);
   const turnActions = useMemo(
     () => ({
       review,
@@ -160,6 +160,11 @@ function Messages(props: PartProps): JSX.Element {
           isLocal={model?.startsWith('local/') ?? false}
           noModel={why === null ? null : { line: why, actions }}
           offer={model?.startsWith('local/') && <OfferedModel {...props} />}
+          invitations={panels
+            .invitations(id => view.show(`${OF_FEATURE}${id}`))
+            .map((line, index) => (
+              <Fragment key={index}>{line}</Fragment>
+            ))}
           notebook={front.path}
           ask={text => chat.sendMessage({ body: text })}
           connectModel={props.openSettings}
@@ -221,7 +226,7 @@ function Sessions({ chat, session, sessions, view }: PartProps): JSX.Element {
 }
 
 function Input(props: PartProps): JSX.Element {
-  const { chat, session, assistant, client, front, view, mentions } = props;
+  const { chat, session, assistant, client, front, view, panels, mentions } = props;
   useSignals(
     session.changed,
     assistant.changed,
@@ -240,6 +245,12 @@ function Input(props: PartProps): JSX.Element {
     [client, sessionKey, model]
   );
   const send = (whenBusy?: WhenBusy) => {
+    const panel = panels.typed(chat.input.value);
+    if (panel) {
+      chat.type('');
+      view.show(`${OF_FEATURE}${panel.id}`);
+      return;
+    }
     view.show('conversation'); // leave any panel: the answer and its questions appear here
     chat.submit(whenBusy);
   };
