@@ -6,6 +6,7 @@ import { connectionPlugin } from './features/connection/plugin';
 import { knowledgePlugin } from './features/documents/plugin';
 import { memoryPlugin } from './features/memory/plugin';
 import { notebookPlugin } from './features/notebooks/plugin';
+import { onboardingPlugin } from './features/onboarding/plugin';
 import { renderingPlugin } from './rendering/plugin';
 import { reviewPlugin } from './features/review/plugin';
 import { settingsPlugin } from './features/settings/plugin';
@@ -28,6 +29,7 @@ export default [
   skillsPlugin,
   knowledgePlugin,
   memoryPlugin,
-  usagePlugin
+  usagePlugin,
+  onboardingPlugin
 ];
 export * from './tokens';

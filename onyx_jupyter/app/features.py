@@ -15,6 +15,7 @@ from onyx_jupyter.features.memory.consolidation_feature import FEATURE as CONSOL
 from onyx_jupyter.features.memory.feature import FEATURE as MEMORY
 from onyx_jupyter.features.models.feature import FEATURE as MODELS
 from onyx_jupyter.features.notebooks.feature import FEATURE as NOTEBOOKS
+from onyx_jupyter.features.onboarding.feature import FEATURE as ONBOARDING
 from onyx_jupyter.features.processes.feature import FEATURE as PROCESSES
 from onyx_jupyter.features.project.feature import FEATURE as PROJECT
 from onyx_jupyter.features.providers.feature import FEATURE as PROVIDERS
@@ -60,6 +61,7 @@ FEATURES: tuple[Feature, ...] = (
     KNOWLEDGE,
     SESSION_SEARCH,
     USAGE,
+    ONBOARDING,
     WARM_UP,
 )
 """In the order in which their tools are listed for a model; each starts after what it requires."""

@@ -128,6 +128,11 @@ class Home:
         return self.root / "usage"
 
     @property
+    def onboarding(self) -> Path:
+        """The answers to onboarding, a file an agent."""
+        return self.root / "onboarding"
+
+    @property
     def changes(self) -> Path:
         return self.root / "changes"
 

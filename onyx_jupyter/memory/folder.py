@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onyx_jupyter.errors import PathNotAllowed, StorageError, ToolError
-from onyx_jupyter.memory.targets import DAILY_FOLDER, FACTS_FILE, SHARED_PREFIX
+from onyx_jupyter.memory.targets import DAILY_FOLDER, FACTS_FILE, SHARED_PREFIX, USER_FOLDER
 from onyx_jupyter.storage.disk_errors import disk_errors
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
@@ -18,6 +18,7 @@ NO_FILE = ""
 WORKSPACE_ITSELF = "./"
 """The path by which the workspace itself is cited as a folder."""
 _SUFFIX = ".md"
+_SUBFOLDERS = (DAILY_FOLDER, USER_FOLDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class MemoryFolder:
     @property
     def folders(self) -> Sequence[Path]:
         """The folders that hold memory files, even if they don't exist yet."""
-        own = (self.workspace, self.workspace / DAILY_FOLDER)
+        own = (self.workspace, *(self.workspace / name for name in _SUBFOLDERS))
         return (*own, self.shared) if self.shared is not None else own
 
     def resolve(self, path: str) -> Path:
@@ -78,7 +79,7 @@ class MemoryFolder:
             return FACTS_FILE
         if real.suffix.lower() != _SUFFIX or real.name.startswith("."):
             return None
-        prefixes = {self.workspace: "", self.workspace / DAILY_FOLDER: f"{DAILY_FOLDER}/"}
+        prefixes = {self.workspace: "", **{self.workspace / name: f"{name}/" for name in _SUBFOLDERS}}
         prefixes |= {self.shared: SHARED_PREFIX} if self.shared is not None else {}
         prefix = prefixes.get(real.parent)
         return None if prefix is None else prefix + real.name
@@ -147,7 +148,7 @@ class MemoryFolder:
                 return []
 
     def _unreadable_folder(self, folder: Path, problem: str, *, is_closed: bool = False) -> MemoryFile:
-        own = {self.workspace: WORKSPACE_ITSELF, self.workspace / DAILY_FOLDER: f"{DAILY_FOLDER}/"}
+        own = {self.workspace: WORKSPACE_ITSELF, **{self.workspace / name: f"{name}/" for name in _SUBFOLDERS}}
         path = own.get(folder, SHARED_PREFIX)
         return MemoryFile(path, folder, problem=problem, is_folder=True, is_closed=is_closed)
 

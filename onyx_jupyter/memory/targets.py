@@ -11,6 +11,8 @@ from onyx_jupyter.errors import ToolError
 
 MEMORY_FILE = "MEMORY.md"
 DAILY_FOLDER = "memory"
+USER_FOLDER = "USER"
+"""Files about the person that are read on demand."""
 FACTS_FILE = f"{DAILY_FOLDER}/facts.jsonl"
 SHARED_PREFIX = "shared/"
 _DAILY = re.compile(r"(?:memory/)?(\d{4}-\d{2}-\d{2})\.md")

@@ -9,6 +9,7 @@ import pytest
 from onyx_jupyter.errors import PathNotAllowed, StorageError, ToolError
 from onyx_jupyter.memory import file_replacement
 from onyx_jupyter.memory.files import MemoryFiles
+from onyx_jupyter.memory.folder import NO_FILE
 from onyx_jupyter.memory.templates import install_templates
 from onyx_jupyter.testing.fake_clock import FakeClock
 
@@ -185,3 +186,12 @@ def test_templates_fill_gaps_and_never_overwrite(tmp_path: Path) -> None:
     (workspace / "skills" / "one.md").unlink()
     assert install_templates(source, workspace) == ["skills/one.md"]
     assert (workspace / "SOUL.md").read_text() == "mine"
+
+
+async def test_files_about_the_person_are_memory_files_but_not_in_the_prompt(tmp_path: Path) -> None:
+    memory = MemoryFiles(tmp_path, FakeClock())
+    await memory.replace("USER/GOALS.md", "# Goals\n", based_on=NO_FILE, author="user")
+    assert [file.path for file in memory.folder.files()] == ["USER/GOALS.md"]
+    assert (await memory.content("USER/GOALS.md")).text == "# Goals\n"
+    assert await memory.bootstrap_files() == []
+    assert memory.folder.name_of(tmp_path / "USER" / "deeper" / "x.md") is None

@@ -971,6 +971,114 @@ export interface Ok {
   ok: boolean;
 }
 
+/** Ids of choices, and own words. Both empty: the former answer is taken back. */
+export interface OnboardingAnswerParams {
+  agentId?: string | null;
+  questionId: string;
+  choices?: Array<string>;
+  text?: string;
+}
+
+/** A question that came before, and what was answered, in words; empty if it was skipped. */
+export interface OnboardingAnswered {
+  text: string;
+  answer: string;
+}
+
+/** `line` is what it writes, empty if nothing. */
+export interface OnboardingChoice {
+  id: string;
+  label: string;
+  line: string;
+}
+
+/** A file as it was shown. */
+export interface OnboardingConfirmed {
+  path: string;
+  basedOn: string;
+  checksum: string;
+}
+
+/**
+ * A file as it would be written. `basedOn` and `checksum` identify what it is now and what it would become.
+ *
+ * With a `problem` it cannot be written. `diff` is a unified diff from the file as it is now.
+ */
+export interface OnboardingFile {
+  path: string;
+  isNew?: boolean;
+  text?: string;
+  diff?: string;
+  basedOn?: string;
+  checksum?: string;
+  problem?: string | null;
+}
+
+/** Without `agentId`, the default agent. */
+export interface OnboardingParams {
+  agentId?: string | null;
+}
+
+/** The files that would change. */
+export interface OnboardingPreview {
+  files: Array<OnboardingFile>;
+}
+
+/**
+ * `one` choice, `many`, or own words: one line of `text`, or `lines`. `other` is the hint of the field for words.
+ *
+ * `chosen` and `words` are the answer given so far.
+ */
+export interface OnboardingQuestion {
+  id: string;
+  text: string;
+  kind: "one" | "many" | "text" | "lines";
+  file: string;
+  choices: Array<OnboardingChoice>;
+  other: string;
+  chosen: Array<string>;
+  words: string;
+}
+
+export interface OnboardingSkipParams {
+  agentId?: string | null;
+  questionId: string;
+}
+
+/**
+ * Without `question`, the files are to be reviewed. `number` of `total` questions, from 1.
+ *
+ * `offered`: a new user should hear that onboarding exists. `begun`: there are answers that were never written.
+ */
+export interface OnboardingState {
+  agentId: string;
+  offered: boolean;
+  begun: boolean;
+  phase: string;
+  optional: boolean;
+  number: number;
+  total: number;
+  question?: OnboardingQuestion | null;
+  answered: Array<OnboardingAnswered>;
+  writtenAt?: string | null;
+}
+
+/** Answers or files changed, maybe in another tab: ask again. */
+export interface OnboardingUpdatedData {
+  agentId: string;
+}
+
+/** Every file as it was shown; what has changed since is refused (`memory_conflict`), and nothing is written. */
+export interface OnboardingWriteParams {
+  agentId?: string | null;
+  files: Array<OnboardingConfirmed>;
+}
+
+/** The paths written, from the agent's workspace. */
+export interface OnboardingWritten {
+  paths: Array<string>;
+}
+
 /** A notebook that a tab has open; `active` is the one in front. */
 export interface OpenNotebook {
   path: string;
@@ -1841,6 +1949,12 @@ export interface Methods {
   "knowledge.restore": { params: KnowledgeItemParams; result: KnowledgeItemInfo };
   "knowledge.search": { params: KnowledgeSearchParams; result: KnowledgeResults };
   "usage.get": { params: UsageGetParams; result: UsageReport };
+  "onboarding.state": { params: OnboardingParams; result: OnboardingState };
+  "onboarding.answer": { params: OnboardingAnswerParams; result: OnboardingState };
+  "onboarding.skip": { params: OnboardingSkipParams; result: OnboardingState };
+  "onboarding.back": { params: OnboardingParams; result: OnboardingState };
+  "onboarding.preview": { params: OnboardingParams; result: OnboardingPreview };
+  "onboarding.write": { params: OnboardingWriteParams; result: OnboardingWritten };
 }
 
 /** Every event with its data. */
@@ -1881,4 +1995,5 @@ export interface Events {
   "knowledge.progress": KnowledgeItemInfo;
   "knowledge.updated": KnowledgeUpdatedData;
   "usage.changed": UsageChangedData;
+  "onboarding.updated": OnboardingUpdatedData;
 }

@@ -1,6 +1,6 @@
 /** The sidebar's content: connects the models to the components. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { useCallback, useMemo } from 'react';
+import { Fragment, useCallback, useMemo } from 'react';
 
 import type { AgentOptions } from '../acp/agent_options';
 import { AgentOptionsView } from '../acp/agent_options_view';
@@ -126,8 +126,8 @@ function FeaturesPanel(props: PartProps): JSX.Element {
 }
 
 function Messages(props: PartProps): JSX.Element {
-  const { chat, session, client, assistant, localModels, front, turns, review, view, ui } = props;
-  useSignals(session.changed, assistant.changed, front.changed, turns.changed);
+  const { chat, session, client, assistant, localModels, front, turns, review, view, panels, ui } = props;
+  useSignals(session.changed, assistant.changed, front.changed, turns.changed, panels.changed);
   const turnActions = useMemo(
     () => ({
       review,
@@ -164,6 +164,11 @@ function Messages(props: PartProps): JSX.Element {
           isLocal={model?.startsWith('local/') ?? false}
           noModel={why === null ? null : { line: why, actions }}
           offer={model?.startsWith('local/') && <OfferedModel {...props} />}
+          invitations={panels
+            .invitations(id => view.show(`${OF_FEATURE}${id}`))
+            .map((line, index) => (
+              <Fragment key={index}>{line}</Fragment>
+            ))}
           notebook={front.path}
           ask={text => chat.sendMessage({ body: text })}
           connectModel={props.openSettings}
@@ -239,7 +244,7 @@ function ChosenAgent({ chat, session, assistant, client, agentOptions }: PartPro
 }
 
 function Input(props: PartProps): JSX.Element {
-  const { chat, session, assistant, client, front, view, mentions } = props;
+  const { chat, session, assistant, client, front, view, panels, mentions } = props;
   useSignals(
     session.changed,
     assistant.changed,
@@ -258,6 +263,12 @@ function Input(props: PartProps): JSX.Element {
     [client, sessionKey, model]
   );
   const send = (whenBusy?: WhenBusy) => {
+    const panel = panels.typed(chat.input.value);
+    if (panel) {
+      chat.type('');
+      view.show(`${OF_FEATURE}${panel.id}`);
+      return;
+    }
     view.show('conversation'); // leave any panel: the answer and its questions appear here
     chat.submit(whenBusy);
   };

@@ -13,6 +13,8 @@ interface EmptyStateProps {
   noModel: { line: string; actions: ReactNode } | null;
   /** A better model for this machine, if one can be downloaded. */
   offer?: ReactNode;
+  /** What features offer to a new user, in a line each. */
+  invitations?: ReactNode;
   notebook: string | null;
   /** The message about the error that the notebook shows, if any. */
   fix: { text: string; send: () => void } | null;
@@ -21,7 +23,7 @@ interface EmptyStateProps {
 }
 
 export function EmptyState(props: EmptyStateProps): JSX.Element {
-  const { model, isLocal, noModel, offer, notebook, fix, ask, connectModel } = props;
+  const { model, isLocal, noModel, offer, invitations, notebook, fix, ask, connectModel } = props;
   const { trans } = useUi();
   const name = notebook ? fileName(notebook) : '';
   const asking = (text: string) => ({ text, send: () => ask(text) });
@@ -41,6 +43,7 @@ export function EmptyState(props: EmptyStateProps): JSX.Element {
       <div className="onyx-Empty" data-onyx="empty">
         <p data-onyx="no-model">{noModel.line}</p>
         {noModel.actions}
+        {invitations}
       </div>
     );
   }
@@ -57,6 +60,7 @@ export function EmptyState(props: EmptyStateProps): JSX.Element {
           </li>
         ))}
       </ul>
+      {invitations}
       <button type="button" className="onyx-Link" data-onyx="connect-model" onClick={connectModel}>
         {isLocal ? trans.__('Connect a better model') : trans.__('Connect a model')}
       </button>

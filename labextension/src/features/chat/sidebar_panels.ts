@@ -6,12 +6,15 @@ import { ViewModel } from '../../shared/view_model';
 
 /**
  * `label` appears in the sidebar's menu and in the palette; `close` brings the conversation back. The command
- * that opens it is `command`, by default `onyx:panel-<id>`.
+ * that opens it is `command`, by default `onyx:panel-<id>`; `typed` in the input opens it as well. `invite` is
+ * shown on the first page.
  */
 export interface SidebarPanel {
   readonly id: string;
   readonly label: string;
   readonly command?: string;
+  readonly typed?: string;
+  readonly invite?: (open: () => void) => ReactElement;
   readonly render: (close: () => void) => ReactElement;
 }
 
@@ -37,6 +40,16 @@ export class SidebarPanels extends ViewModel {
 
   get(id: string): SidebarPanel | undefined {
     return this._panels.get(id);
+  }
+
+  /** The panel that this input opens, if any. */
+  typed(text: string): SidebarPanel | undefined {
+    return [...this._panels.values()].find(({ typed }) => typed !== undefined && typed === text.trim());
+  }
+
+  /** What the first page shows of the panels; `open` gets the id of one. */
+  invitations(open: (id: string) => void): ReactElement[] {
+    return [...this._panels.values()].flatMap(({ id, invite }) => (invite ? [invite(() => open(id))] : []));
   }
 
   private readonly _panels = new Map<string, SidebarPanel>();

@@ -365,7 +365,8 @@ function readable({ text, facts }: MemoryText): string {
   return facts ? factsAsText(facts.facts) : text;
 }
 
-function isConflict(error: Error): boolean {
+/** Whether a write was refused because the file has changed since it was read. */
+export function isConflict(error: Error): boolean {
   const data = error instanceof RequestError ? error.data : null;
   return typeof data === 'object' && data !== null && 'code' in data && data.code === 'memory_conflict';
 }

@@ -1,0 +1,1 @@
+"""Onboarding: questions in the sidebar, and the agent's files that the answers make."""

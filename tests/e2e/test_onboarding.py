@@ -1,0 +1,182 @@
+"""From an empty home to an assistant that knows how one works: by keyboard, across a reload, and once more later."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import Tabs
+from tests.e2e.lab_server import LabServer
+from tests.e2e.sidebar import Notebook, Sidebar, overflowing
+from tests.e2e.stage import Stage
+from tests.e2e.test_keyboard_and_width import narrow
+
+PRAISE = "No filler praise. State corrections directly."
+
+
+@pytest.fixture
+def own_lab(provider: Stage, chromium: str, tmp_path: Path) -> Iterator[LabServer]:
+    """A server with a home that nobody has used."""
+    lab = LabServer(tmp_path / "lab", provider.config(embedder="none"))
+    lab.start()
+    yield lab
+    lab.stop()
+
+
+@pytest.fixture
+def opened(tabs: Tabs, own_lab: LabServer, name: str) -> Callable[[], Sidebar]:
+    def open_page() -> Sidebar:
+        own_lab.notebook(f"{name}.ipynb", "1")
+        sidebar, notebook = tabs.open(own_lab, f"{name}.ipynb", name)
+        notebook.wait_for_kernel()  # a notebook takes the focus when it comes
+        return sidebar
+
+    return open_page
+
+
+def picture(sidebar: Sidebar, what: str) -> None:
+    """For a person who wants to look: ONYX_SHOTS names the folder."""
+    if folder := os.environ.get("ONYX_SHOTS"):
+        sidebar.page.screenshot(path=Path(folder) / f"{what}.png")
+
+
+def asked(sidebar: Sidebar, question: str) -> None:
+    expect(sidebar.hook("onboarding-question")).to_have_attribute("data-question", question)
+
+
+def press(sidebar: Sidebar, *keys: str) -> None:
+    """Where the focus is once a question is there; JupyterLab takes it away while a page is still opening."""
+    for key in keys:
+        sidebar.hook("onboarding-question").press(key)
+
+
+def say(sidebar: Sidebar, words: str) -> None:
+    sidebar.hook("onboarding-words").press_sequentially(words)
+    sidebar.hook("onboarding-words").press("Enter")
+
+
+def test_a_new_user_is_offered_onboarding_answers_by_keyboard_and_sees_every_file_first(
+    opened: Callable[[], Sidebar], own_lab: LabServer, stage: Stage
+) -> None:
+    sidebar = opened()
+    expect(sidebar.hook("onboarding-offer")).to_have_text("Ask something, or take two minutes to set Onyx up")
+    picture(sidebar, "1-first-page")
+    sidebar.hook("onboarding-open").click()
+    asked(sidebar, "name")
+    picture(sidebar, "2-name")
+    expect(sidebar.hook("onboarding-words")).to_be_focused()
+    say(sidebar, "Ada")
+    asked(sidebar, "role")
+    expect(sidebar.hook("onboarding-question")).to_be_focused()
+    press(sidebar, "2")
+    asked(sidebar, "field")
+    expect(sidebar.hook("onboarding-progress")).to_contain_text("3 of ")
+    say(sidebar, "Hydrology")
+    asked(sidebar, "python")
+    press(sidebar, "Escape")
+    expect(sidebar.input).to_be_focused()
+
+    # What was answered is there after a reload, and also what is typed opens it.
+    sidebar.page.reload()
+    sidebar.show()
+    Notebook(sidebar.page).wait_for_kernel()
+    expect(sidebar.hook("onboarding-open")).to_have_text("go on setting Onyx up")
+    sidebar.ask("/onboard")
+    asked(sidebar, "python")
+    expect(sidebar.hook("onboarding-answered")).to_contain_text("Hydrology")
+    press(sidebar, "2")
+    asked(sidebar, "libraries")
+    sidebar.hook("onboarding-skip").click()
+    asked(sidebar, "annoyances")
+    press(sidebar, "1", "3")
+    expect(sidebar.hook("onboarding-question")).to_contain_text(PRAISE)
+    picture(sidebar, "3-annoyances")
+    press(sidebar, "8")
+    say(sidebar, "Emojis")
+    asked(sidebar, "length")
+    sidebar.hook("onboarding-back").click()
+    expect(sidebar.hook("onboarding-words")).to_have_value("Emojis")
+    narrow(sidebar)
+    assert overflowing(sidebar) == []
+    picture(sidebar, "4-narrow")
+    sidebar.hook("onboarding-continue").click()
+    for question in ("length", "initiative", "disagreement"):
+        asked(sidebar, question)
+        press(sidebar, "1")
+    asked(sidebar, "boundaries")
+    press(sidebar, "1", "Enter")
+    asked(sidebar, "assistant")
+    press(sidebar, "1")
+    asked(sidebar, "manner")
+    press(sidebar, "1")
+    asked(sidebar, "more")
+    picture(sidebar, "5-more")
+    press(sidebar, "1")
+
+    files = sidebar.hook("onboarding-file")
+    expect(files).to_have_count(4)
+    expect(files.first).to_contain_text(PRAISE)
+    workspace = own_lab.home / "workspace"
+    assert PRAISE not in (workspace / "SOUL.md").read_text("utf-8")
+    assert overflowing(sidebar) == []
+    picture(sidebar, "6-review")
+    expect(sidebar.hook("onboarding-review")).to_be_focused()
+    sidebar.hook("onboarding-review").press("Enter")
+    expect(sidebar.hook("onboarding-link")).to_have_text(["SOUL.md", "USER.md", "IDENTITY.md", "AGENTS.md"])
+    picture(sidebar, "7-written")
+    assert f"- {PRAISE}" in (workspace / "SOUL.md").read_text("utf-8")
+    assert "- Field: Hydrology" in (workspace / "USER.md").read_text("utf-8")
+    sidebar.hook("onboarding-link").first.click()
+    expect(sidebar.page.locator(".jp-FileEditor, .jp-MarkdownViewer").first).to_contain_text("No filler praise")
+
+    # The next message is answered with it, and the first page offers nothing more.
+    sidebar.hook("onboarding-done").click()
+    expect(sidebar.input).to_be_focused()
+    expect(sidebar.hook("onboarding-offer")).to_have_count(0)
+    stage.play(["Hello, Ada."])
+    sidebar.ask("Hello")
+    sidebar.wait_for_end()
+    assert PRAISE in str(stage.asked[0].body)
+
+
+def test_onboarding_again_changes_only_its_own_lines_and_says_when_a_file_has_changed(
+    opened: Callable[[], Sidebar], own_lab: LabServer
+) -> None:
+    own_lab.set("@jupyterlab/apputils-extension/themes", {"theme": "JupyterLab Dark"})
+    sidebar = opened()
+    soul = own_lab.home / "workspace" / "SOUL.md"
+
+    def to_review(annoyance: str) -> None:
+        sidebar.ask("/onboard")
+        while sidebar.hook("onboarding-question").get_attribute("data-question") != "annoyances":
+            question = sidebar.hook("onboarding-question").get_attribute("data-question")
+            sidebar.hook("onboarding-skip").click()
+            expect(sidebar.hook("onboarding-question")).not_to_have_attribute("data-question", question or "")
+        press(sidebar, annoyance, "Enter")
+        for question in ("length", "initiative", "disagreement", "boundaries", "assistant", "manner"):
+            asked(sidebar, question)
+            sidebar.hook("onboarding-skip").click()
+        asked(sidebar, "more")
+        press(sidebar, "1")
+        expect(sidebar.hook("onboarding-file")).to_have_count(1)
+
+    to_review("1")
+    picture(sidebar, "8-dark-review")
+    before = soul.read_text("utf-8")
+    soul.write_text(f"{before}\nMine.\n", "utf-8")
+    sidebar.hook("onboarding-write").click()
+    expect(sidebar.hook("onboarding-review")).to_contain_text("A file has changed since it was shown.")
+    assert PRAISE not in soul.read_text("utf-8")
+    picture(sidebar, "9-dark-changed")
+    sidebar.hook("onboarding-write").click()
+    expect(sidebar.hook("onboarding-link")).to_have_text(["SOUL.md"])
+    picture(sidebar, "10-dark-written")
+    sidebar.hook("onboarding-done").click()
+
+    to_review("1")  # takes it back
+    expect(sidebar.hook("onboarding-file").locator(".onyx-mod-removed").first).to_be_visible()
+    sidebar.hook("onboarding-write").click()
+    expect(sidebar.hook("onboarding-written")).to_be_visible()
+    assert soul.read_text("utf-8") == f"{before}\nMine.\n"
