@@ -149,5 +149,10 @@ def reason_of(error: ValidationError) -> str:
     place = [str(part) for part in first["loc"]]
     if place[:1] == ["schedule"]:
         del place[1:2]  # the kind
-    words = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+    words = words_of(error)
     return f"`{'.'.join(place)}`: {words}." if place else f"{words[:1].upper()}{words[1:]}."
+
+
+def words_of(error: ValidationError) -> str:
+    """What is wrong first, without its place."""
+    return str(error.errors(include_url=False)[0]["msg"]).removeprefix("Value error, ").rstrip(".")

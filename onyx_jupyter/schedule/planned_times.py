@@ -30,7 +30,7 @@ def last_time(schedule: At | Every | Cron, after: datetime, until: datetime) -> 
         if newest is None or first is None or newest < first:
             return None, 0
         return newest, min((newest - first) // timedelta(milliseconds=schedule.every_ms) + 1, MAX_COUNTED)
-    moment, count = next_time(schedule, after), 0
+    moment, newest, count = next_time(schedule, after), after, 0
     while moment is not None and moment <= until and count < MAX_COUNTED:
         newest, count = moment, count + 1
         moment = next_time(schedule, moment)
