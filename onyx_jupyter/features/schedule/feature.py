@@ -5,6 +5,7 @@ from __future__ import annotations
 from onyx_jupyter.config.sections import section
 from onyx_jupyter.features.schedule.heartbeats import HEARTBEAT_LOG, HEARTBEATS, Beat, Heartbeats
 from onyx_jupyter.features.schedule.job_runs import JobRuns
+from onyx_jupyter.features.schedule.kept_sessions import KeptSessions
 from onyx_jupyter.features.schedule.operations import OPERATIONS
 from onyx_jupyter.features.schedule.settings import ScheduleSettings
 from onyx_jupyter.features.schedule.tools import FAMILY, SCHEDULE_TOOLS
@@ -67,7 +68,10 @@ def make(parts: Parts) -> Built:
         abort=runs_of_sessions.abort_session,
         on_beat=beaten,
     )
-    runs = JobRuns(configured, parts.get(AGENTS), unattended, settings, host.clock, heartbeats.next_beat)
+    kept = KeptSessions(unattended, lambda job_id, limit: scheduler.history(job_id, limit))
+    runs = JobRuns(
+        configured, parts.get(AGENTS), unattended, settings, host.clock, heartbeats.next_beat, ended_in=kept.ended
+    )
     scheduler = Scheduler(
         JobStore(host.home.schedule / "jobs.json"),
         RunLog(host.home.schedule / "runs.jsonl"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from onyx_jupyter.agents.agents import Agents
 from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.roles import Role, model_for
+from onyx_jupyter.errors import StorageError
 from onyx_jupyter.events import ChatError, ChatFinal
 from onyx_jupyter.features.schedule.settings import ScheduleSettings
 from onyx_jupyter.features.schedule.unattended_runs import EndedRun, UnattendedRuns
@@ -19,6 +21,7 @@ from onyx_jupyter.schedule.scheduler import Occurrence, RunResult
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.skills.skill import TOOL_PREFIX
 
+log = logging.getLogger(__name__)
 TEXT_CHARS = 2000
 
 
@@ -33,8 +36,10 @@ class JobRuns:
         settings: Callable[[], ScheduleSettings],
         clock: Clock,
         next_beat: Callable[[str], Awaitable[None]],
+        ended_in: Callable[[str, str], Awaitable[None]],
     ) -> None:
-        """`next_beat` returns with an agent's next heartbeat."""
+        """`next_beat` returns with an agent's next heartbeat; `ended_in` is told a job and the session it made."""
+        self._ended_in = ended_in
         self._next_beat = next_beat
         self._configured = configured
         self._agents = agents
@@ -60,6 +65,11 @@ class JobRuns:
             mode="auto" if job.policy else None,
             tool_mode="tools" if calls else None,
         )
+        if job.session_target == "isolated":
+            try:
+                await self._ended_in(job.id, session_key)
+            except StorageError as error:  # the run itself has ended well
+                log.warning("Old sessions of a job could not be removed: %s", error)
         return self._result(ended, asks=asks)
 
     async def _session_of(self, job: Job) -> str:

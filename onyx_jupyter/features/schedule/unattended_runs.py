@@ -45,6 +45,11 @@ class UnattendedRuns:
         """Raises: StorageError."""
         return (await self._sessions.create(agent_id, title, None)).session_key
 
+    async def is_only_unattended(self, session_key: str) -> bool:
+        """Whether no person has written in the session. Raises: NotFound, StorageError."""
+        entries = (await self._sessions.get(session_key)).entries
+        return all(entry.origin.is_unattended for entry in entries if entry.role == "user")
+
     async def forget(self, session_key: str) -> None:
         """Removes the session of a run that has ended, once that has let go of it. Raises: StorageError."""
         while self._activity(session_key) != "idle":  # noqa: ASYNC110 - for an instant, and only at a run's end

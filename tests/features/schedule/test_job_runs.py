@@ -5,6 +5,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from onyx_jupyter.features.schedule import kept_sessions
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.keys import SCHEDULER
 from onyx_jupyter.protocols import ModelRequest
@@ -90,6 +93,23 @@ async def test_its_session_is_not_among_the_conversations(tmp_path: Path) -> Non
         assert [one["sessionKey"] for one in (await h.ask("sessions.list"))["sessions"]] == [key]
         everything = (await h.ask("sessions.list", unattended=True))["sessions"]
         assert {one["sessionKey"]: one["origin"] for one in everything} == {key: "sidebar", ended["sessionKey"]: "job"}
+
+
+async def test_newest_sessions_of_a_job_are_kept_and_those_with_a_person_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_sessions, "KEPT", 2)
+    async with home(tmp_path, lambda request: "All quiet.") as h:
+        await h.plan()
+        keys = [(await h.due(1))["sessionKey"]]
+        await h.run(keys[0], "Go on")
+        keys += [(await h.due(runs))["sessionKey"] for runs in (2, 3)]
+    async with home(tmp_path, lambda request: "All quiet.") as h:
+        h.clock.advance(600)
+        await h.onyx.ready()
+        keys += [(await h.due(1))["sessionKey"], (await h.due(2))["sessionKey"]]
+        left = {path.stem for path in h.home.sessions.glob("*/*.jsonl")}
+        assert left == {keys[0], *keys[-2:]}
 
 
 async def test_main_job_runs_in_most_recent_conversation_with_its_context(tmp_path: Path) -> None:
