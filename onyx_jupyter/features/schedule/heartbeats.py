@@ -15,7 +15,7 @@ from onyx_jupyter.agent.control_tokens import is_silent, says_nothing, scheduled
 from onyx_jupyter.agents.agents import Agents
 from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.clock import Clock
-from onyx_jupyter.config.schema import HeartbeatConfig
+from onyx_jupyter.config.schema import AgentConfig, Config, HeartbeatConfig
 from onyx_jupyter.errors import OnyxError, StorageError
 from onyx_jupyter.events import ChatError, ChatFinal
 from onyx_jupyter.features.schedule.job_runs import TEXT_CHARS, unattended_model
@@ -102,7 +102,9 @@ class Heartbeats:
 
     async def next_beat(self, agent_id: str) -> None:
         """Returns with the agent's next beat, even if its file is empty; at once where there are no heartbeats."""
-        if self._task is not None and self._configured.settings.config.heartbeat.enabled:
+        config = self._configured.settings.config
+        agent = config.agent(agent_id)
+        if self._task is not None and agent is not None and heartbeat_of(config, agent).enabled:
             await self._waiting.setdefault(agent_id, asyncio.Event()).wait()
 
     async def _work(self) -> None:
@@ -110,11 +112,13 @@ class Heartbeats:
             self._wakeup.clear()
             now = self._clock.now()
             config = self._configured.settings.config
-            self._plan(now, config.heartbeat, [agent.id for agent in config.agents.items])
+            beating = {agent.id: heartbeat_of(config, agent) for agent in config.agents.items}
+            beating = {agent_id: one for agent_id, one in beating.items() if one.enabled}
+            self._plan(now, beating)
             for agent_id in [one for one, at in self._next.items() if at <= now]:
-                self._next[agent_id] = now + timedelta(milliseconds=config.heartbeat.interval_ms)
+                self._next[agent_id] = now + timedelta(milliseconds=beating[agent_id].interval_ms)
                 try:
-                    await self._beat(agent_id, config.heartbeat)
+                    await self._beat(agent_id, beating[agent_id])
                 except OnyxError as error:
                     log.warning("The heartbeat of %s failed: %s", agent_id, error)
                 except Exception:  # no failure may end the heartbeats
@@ -124,16 +128,13 @@ class Heartbeats:
                 async with asyncio.timeout(min(max(wait_s, 0.0), MAX_SLEEP_S)):
                     await self._wakeup.wait()
 
-    def _plan(self, now: datetime, config: HeartbeatConfig, agent_ids: list[str]) -> None:
+    def _plan(self, now: datetime, beating: Mapping[str, HeartbeatConfig]) -> None:
         """Each agent has a next beat, none later than an interval from now: the clock may have been set back."""
-        interval = timedelta(milliseconds=config.interval_ms)
-        if not config.enabled:
-            agent_ids = []
-        for waiting in [self._waiting.pop(one) for one in list(self._waiting) if one not in agent_ids]:
+        for waiting in [self._waiting.pop(one) for one in list(self._waiting) if one not in beating]:
             waiting.set()
-        known = {agent_id: at for agent_id, at in self._next.items() if agent_id in agent_ids}
-        for place, agent_id in enumerate(agent_ids):
-            latest = now + interval + place * STAGGER
+        known = {agent_id: at for agent_id, at in self._next.items() if agent_id in beating}
+        for place, (agent_id, config) in enumerate(beating.items()):
+            latest = now + timedelta(milliseconds=config.interval_ms) + place * STAGGER
             known[agent_id] = min(known.get(agent_id, latest), latest)
         self._next = known
 
@@ -164,7 +165,8 @@ class Heartbeats:
         cut = tasks if len(tasks) <= MAX_TASKS_CHARS else f"{tasks[:MAX_TASKS_CHARS]}\n[The rest did not fit.]"
         message = f"{scheduled_prefix('Heartbeat', text_of(now))}\nWhat to look after ({FILE}):\n{cut}"
         key = await self._runs.new_session(agent_id, "Heartbeat")
-        model = unattended_model(self._configured, self._agents, "heartbeat", agent_id)
+        own = self._agents.agent(agent_id).config.heartbeat.model
+        model = unattended_model(self._configured, self._agents, "heartbeat", agent_id, own)
         limit_s = min(max(config.interval_ms / 1000, 60.0), 600.0)
         facts: dict[str, Any] = {"isCut": True} if cut != tasks else {}
         origin = RunOrigin.of_job({"id": "heartbeat", "key": f"heartbeat@{text_of(now)}"}, "heartbeat")
@@ -207,6 +209,12 @@ class Heartbeats:
             self._log.append(line)
         except StorageError as error:
             log.error("A heartbeat could not be recorded: %s", error)
+
+
+def heartbeat_of(config: Config, agent: AgentConfig) -> HeartbeatConfig:
+    """The agent's heartbeat: its own keys, else those of `heartbeat`."""
+    own = {name: value for name, value in agent.heartbeat if value is not None}
+    return config.heartbeat.model_copy(update=own)
 
 
 def _read(path: Path) -> str:

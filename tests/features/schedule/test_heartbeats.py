@@ -153,6 +153,25 @@ async def test_beat_has_its_own_model_and_role(tmp_path: Path) -> None:
         assert [call.role for _, call in meter.ledger.calls(path) if call] == ["heartbeat"]
 
 
+async def test_agents_beat_on_their_own_with_what_differs_for_them(tmp_path: Path) -> None:
+    other = {"id": "other", "heartbeat": {"intervalMs": 600_000, "quietMode": True}}
+    silent = {"id": "silent", "heartbeat": {"enabled": False}}
+    agents = {"agents": {"list": [{"id": "main", "default": True}, other, silent]}}
+    told = json.dumps({**json.loads(config()), **agents})
+    async with home(tmp_path, lambda request: "The disk is full.", config=told) as h:
+        await filled(h)
+        for agent_id in ("other", "silent"):
+            h.onyx.agent(agent_id).workspace.joinpath("HEARTBEAT.md").write_text("- Look")
+        assert (await beat(h, 1))["agentId"] == "main"
+        await beat(h, 3, 600)
+        entries = (await h.ask("schedule.heartbeats"))["entries"]
+        assert sorted((entry["agentId"], entry.get("quiet", False)) for entry in entries) == [
+            ("main", False),
+            ("main", False),
+            ("other", True),
+        ]
+
+
 async def test_beat_may_change_nothing_unasked(tmp_path: Path) -> None:
     async with home(tmp_path, [[Call("touch", {})], "Done?"], config=config()) as h:
         await filled(h)
