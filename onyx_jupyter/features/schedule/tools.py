@@ -214,15 +214,16 @@ async def _cancel_preview(arguments: CancelJobArguments, context: ToolContext) -
 async def cancel_job_tool(arguments: CancelJobArguments, context: ToolContext) -> ToolResult:
     """Removes one of the agent's jobs."""
     job = await _scheduler(context).cancel((await _named(arguments.job, context)).job.id)
-    return ToolResult(f"Cancelled: {job.name} ({job.id}).", origin="own", data={"jobId": job.id})
+    return ToolResult(f"The job {job.id} is cancelled.", origin="own", data={"jobId": job.id})
 
 
 def _told(now: JobNow, context: ToolContext) -> str:
+    """Without the name, which may quote anyone."""
     job = now.job
     times = next_times(job, context.clock.now(), context.time_zone) if job.enabled else []
     where = f"It runs in the {job.session_target} session: {job.target_reason}." if job.target_reason else ""
     lines = [
-        f"{job.id}: {job.name}, {describe(job, context.time_zone)}.",
+        f"The job {job.id} runs {describe(job, context.time_zone)}.",
         f"Next: {', '.join(times)}." if times else "It is paused." if not job.enabled else "It does not run again.",
         where,
     ]
