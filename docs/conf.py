@@ -28,8 +28,8 @@ html_use_index = False
 
 # Every page is in here, or the build fails.
 NAVIGATION = {
-    "Start": ["getting-started", "local-models", "providers", "acp"],
-    "Chat": ["modes", "what-is-sent", "steering", "context", "limits", "usage"],
+    "Start": ["getting-started", "onboarding", "local-models", "providers", "acp"],
+    "Chat": ["modes", "what-is-sent", "steering", "context", "limits", "schedule", "usage"],
     "Notebooks": ["notebooks", "review", "kernel", "magics"],
     "Memory": ["memory", "memory-search", "knowledge"],
     "Skills and tools": ["skills", "tools-of-your-own", "web"],

@@ -69,6 +69,10 @@ ACTIONS: Mapping[str, Words] = {
     "search_sessions": Words("Search sessions for", "Searched sessions for"),
     "read_session": Words("Read another session", "Read another session"),
     "write_to_session": Words("Send to another session", "Sent to another session"),
+    "schedule_job": Words("Schedule", "Scheduled"),
+    "list_scheduled_jobs": Words("List scheduled jobs", "Listed scheduled jobs"),
+    "update_job": Words("Change the job", "Changed the job"),
+    "cancel_job": Words("Cancel the job", "Cancelled the job"),
     "read_skill": Words("Read the skill", "Read the skill"),
     "run_skill": Words("Run the skill", "Ran the skill"),
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from onyx_jupyter.agent.control_tokens import INTERNAL, NO_REPLY, SCHEDULED_TASK
+from onyx_jupyter.agent.control_tokens import HEARTBEAT_OK, INTERNAL, NO_REPLY, SCHEDULED_TASK
 from onyx_jupyter.messages import ToolDefinition
 from onyx_jupyter.protocols import KnownFact
 from onyx_jupyter.security.confusables import remove_invisible
@@ -132,8 +132,8 @@ def silent_reply(facts: PromptFacts) -> str:
 def heartbeat_protocol(facts: PromptFacts) -> str:
     return (
         "# Scheduled work\n"
-        f"A message that begins with {SCHEDULED_TASK} comes from a job, not from the person: there may be nobody to "
-        "answer questions. If a heartbeat finds nothing to do, answer exactly HEARTBEAT_OK."
+        f"A message that begins with {SCHEDULED_TASK} - …] comes from a job, not from the person: there may be nobody "
+        f"to answer questions. If a heartbeat finds nothing to do, answer exactly {HEARTBEAT_OK}."
     )
 
 

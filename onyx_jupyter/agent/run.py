@@ -157,7 +157,7 @@ class Run:
     that has its result, with its status. `why` is the text with which the model made its latest calls, shown to the
     person who approves them: the one of session `asked_in` if a parent started this run, with which it then shares
     `spent`. An `external_agent` answers instead of the model. `thoughts` are those before `text`, until both are saved.
-    `effort` is what the message asked for.
+    `effort` is what the message asked for. `unattended`: what would have to be asked is denied.
     """
 
     run_id: str
@@ -189,6 +189,7 @@ class Run:
     effort: str | None = None
     compaction: CompactionConfig = field(default_factory=CompactionConfig)
     reflection_prompt: str | None = None
+    unattended: bool = False
     external_agent: ExternalAgent | None = None
     text: str = field(default="", init=False)
     lead: str = field(default="", init=False)

@@ -152,6 +152,7 @@ async def _ask(tool: Tool[Any], arguments: Checked, call: ToolCall, context: Too
             agent_id=context.agent_id,
             auto=auto,
             allowed_in=run.asked_in,
+            unattended=run.unattended,
         )
         answer = await unless_steered(asking, run.inbox)
     if not answer.approved:

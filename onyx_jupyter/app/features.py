@@ -21,6 +21,7 @@ from onyx_jupyter.features.project.feature import FEATURE as PROJECT
 from onyx_jupyter.features.providers.feature import FEATURE as PROVIDERS
 from onyx_jupyter.features.questions.feature import FEATURE as QUESTIONS
 from onyx_jupyter.features.runs.feature import FEATURE as RUNS
+from onyx_jupyter.features.schedule.feature import FEATURE as SCHEDULE
 from onyx_jupyter.features.sessions.feature import FEATURE as CONVERSATIONS
 from onyx_jupyter.features.sessions.feature import SEARCH as SESSION_SEARCH
 from onyx_jupyter.features.settings.feature import FEATURE as SETTINGS
@@ -60,6 +61,7 @@ FEATURES: tuple[Feature, ...] = (
     WEB,
     KNOWLEDGE,
     SESSION_SEARCH,
+    SCHEDULE,
     USAGE,
     ONBOARDING,
     WARM_UP,

@@ -40,12 +40,16 @@ class HomeOwner:
 
     async def close(self) -> None:
         """Releases the home for the next server."""
+        await self.stop()
+        self._lock.release()
+
+    async def stop(self) -> None:
+        """From now on `begin` is not called any more; an owner stays the owner until `close`."""
         self._closed = True
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.wait([self._watching])
         self._has_tried.set()
-        self._lock.release()
 
     async def _watch(self) -> None:
         try:

@@ -53,8 +53,11 @@ class Onyx:
 
     async def close(self) -> None:
         """Ends all work; runs that wait for a person continue at the next start."""
-        await self._owner.close()
-        await self.container.close()
+        await self._owner.stop()
+        try:
+            await self.container.close()
+        finally:
+            await self._owner.close()  # only now may the next server begin what this one did
 
     async def health(self) -> dict[str, Any]:
         """The result of `health.check`."""

@@ -108,11 +108,16 @@ class Home:
 
     @property
     def private_names(self) -> frozenset[str]:
-        """Names here that no file browser shows: every path of this class but three, and planned ones."""
+        """Names here that no file browser shows: every path of this class but three."""
         shown = {self.shared, self.skills, self.runs}
         names = [name for name, value in vars(Home).items() if isinstance(value, property) and name != "private_names"]
         places = [place for place in (getattr(self, name) for name in names) if place not in shown]
-        return frozenset({"schedule"} | {place.relative_to(self.root).parts[0] for place in places})
+        return frozenset(place.relative_to(self.root).parts[0] for place in places)
+
+    @property
+    def schedule(self) -> Path:
+        """The jobs, and what became of each planned time."""
+        return self.root / "schedule"
 
     @property
     def audit_file(self) -> Path:

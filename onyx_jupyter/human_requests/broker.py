@@ -28,6 +28,11 @@ Reach = Literal["once", "session", "always"]
 CLOSING_HINT = "Answer when the server is running again."
 CHANGED = "what it would do has changed since it was asked"
 _TRANSIENT_DETAILS = frozenset({"why"})  # the agent's words, which are lost at a restart
+UNATTENDED = "unattended"
+NOBODY_THERE = (
+    "this job runs with nobody there to ask, and its policy does not allow it. Go on without it, and say what was not "
+    "done: the person can allow it in the job's policy and run the job again."
+)
 TOO_LATE = "Nobody answered in time, so it was not done."
 
 
@@ -113,18 +118,22 @@ class ApprovalBroker:
         agent_id: str,
         auto: bool = False,
         allowed_in: str | None = None,
+        unattended: bool = False,
     ) -> ApprovalAnswer:
         """Waits for an answer until the time is over; cancelling closes the approval as aborted.
 
         A cancellation with a message means that the user's next message closed it; its text is the reason.
         What is already allowed, and what is forbidden, is recorded and not asked. `allowed_in` is the session whose
-        user is asked, if it is not the run's own: what is allowed for that one counts.
+        user is asked, if it is not the run's own: what is allowed for that one counts. `unattended`: nobody is asked,
+        and what would have to be is denied.
         """
         allowed_in = allowed_in or session_key
         scope, cautions = await asyncio.to_thread(self._scope, call, preview)
         scope = self._policy.limited(scope)
         allowed = self._allowed.get(allowed_in, set())
         verdict = await self._policy.decide(agent_id, call, preview, scope, allowed, auto=auto)
+        if unattended and verdict.decision == "ask":
+            verdict = PolicyDecision("deny", UNATTENDED, NOBODY_THERE)
         restored, asked = self._restored.take(run_id, call.id)
         if verdict.decision == "deny" or (verdict.decision == "allow" and restored is None):
             asked.set()

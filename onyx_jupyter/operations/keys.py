@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.notebook.review.recording import Author
     from onyx_jupyter.operations.contributions import Contributions, Preparation
     from onyx_jupyter.operations.host import Host
+    from onyx_jupyter.operations.sending import SendMessage
     from onyx_jupyter.operations.signal import Signal
     from onyx_jupyter.project.instructions import Instructions
     from onyx_jupyter.protocols import Embeddings, Knowledge, ModelInfo, Notebooks, Search, Sessions
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from onyx_jupyter.runs.runs import Runs
     from onyx_jupyter.runs.services import RunServices
     from onyx_jupyter.runs.streams import SessionStreams
+    from onyx_jupyter.schedule.scheduler import Scheduler
     from onyx_jupyter.security.audit import AuditLog
     from onyx_jupyter.security.credential_store import CredentialStore
     from onyx_jupyter.sessions.entry import Entry
@@ -67,6 +69,9 @@ APPROVALS: Key[ApprovalBroker] = Key("approvals")
 QUESTIONS: Key[Questions] = Key("questions")
 RUN_SERVICES: Key[RunServices] = Key("run services")
 RUNS: Key[Runs] = Key("runs")
+SEND_MESSAGE: Key[SendMessage] = Key("sending of messages")
+SCHEDULER: Key[Scheduler] = Key("scheduler")
+TIME_ZONE: Key[Callable[[], str]] = Key("time zone")
 PREFILL: Key[Prefill] = Key("reading ahead")
 WARM_UP: Key[Preparation] = Key("warm-up")
 

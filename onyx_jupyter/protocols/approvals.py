@@ -39,11 +39,12 @@ class Approver(Protocol):
         agent_id: str,
         auto: bool = False,
         allowed_in: str | None = None,
+        unattended: bool = False,
     ) -> ApprovalAnswer:
         """Waits for a person if no grant answers; silence until the timeout is a no.
 
         `auto` says that the user left calls of this tool to the policy. `allowed_in` is the session whose user is
-        asked, if another run started this one.
+        asked, if another run started this one. `unattended`: nobody is there, so a question is a no.
         Cancelling closes the question; the message of the cancellation, if any, is recorded as the reason.
         `call` has its arguments in canonical form: checked, and without those that equal their default.
         Raises: StorageError if the decision could not be written; it then does not count.

@@ -102,7 +102,10 @@ async def _recover_session(
             if request is not None:
                 await _reopen_request(request, transcript, runs, approvals, questions)
         for message in waiting_messages(transcript.entries):
-            runs.resume(transcript, message)
+            if message.origin.is_unattended:  # its time has passed: the schedule says what becomes of it
+                await transcript.append_end(message.run_id or "", "interrupted", {})
+            else:
+                runs.resume(transcript, message)
     finally:
         transcript.unlock()
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from onyx_jupyter.agent.planned_calls import KnownAnswer, PlannedCalls
 from onyx_jupyter.agent.processor import Processors
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.run_timeout import RunTimeout
@@ -42,6 +43,7 @@ from onyx_jupyter.runs.services import RunServices
 from onyx_jupyter.runs.steering_inbox import SteeringInbox
 from onyx_jupyter.runs.streams import SessionStreams
 from onyx_jupyter.sessions.attachments import notebook_in_front
+from onyx_jupyter.sessions.by_job import allowed_unattended, planned_calls
 from onyx_jupyter.sessions.conversation import chosen_effort, chosen_tool_mode, summarise
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.partial_answer import PartialFile
@@ -50,6 +52,8 @@ from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.toolsets.context import ToolContext
 
 MAX_SEEN_CELLS = 100
+BEAT_FAMILIES = ("fs", "memory", "schedule")
+"""The tools of a heartbeat: with its prompt they stay below 3,000 tokens."""
 
 
 class RunBuilder:
@@ -86,8 +90,13 @@ class RunBuilder:
         seen_cells = self._seen_cells_of(transcript.session_key)
         mark_sent_as_seen(seen_cells, message, parts.paths)
         inbox.on_join = lambda joined: mark_sent_as_seen(seen_cells, joined, parts.paths)
+        is_beat = message.origin.kind == "heartbeat"
         gathered = await around.tools(parts, skills.toolset)
-        tools = RunTools(gathered, inbox.mode, settings.config.security.auto, lambda: model)
+        if is_beat:
+            gathered = replace(gathered, tools=[tool for tool in gathered.tools if tool.family in BEAT_FAMILIES])
+        job = message.origin.job
+        auto = settings.config.security.auto if job is None else allowed_unattended(job)
+        tools = RunTools(gathered, inbox.mode, auto, lambda: model)
 
         def emit(event: RunEvent) -> None:
             self._streams.publish(transcript.session_key, event)
@@ -105,14 +114,16 @@ class RunBuilder:
                 around.project,
                 model=model,
                 of_features=around.prompt_sections,
+                short=is_beat,
             )
 
         async def request_for(other: Model, request: ModelRequest) -> ModelRequest:
             system = settings.secrets.apply(await prompt(other).build(run.note))
             return tools.equip(replace(request, system=system))
 
-        model = self.model_choice.open(around.models(), settings.config, parts.config, summary.model, request_for)
-        model_id = summary.model or around.model_of(parts.config)
+        chosen = message.meta.get("model", summary.model) if message.origin.is_unattended else summary.model
+        model = self.model_choice.open(around.models(), settings.config, parts.config, chosen, request_for)
+        model_id = chosen or around.model_of(parts.config)
         external_agent = around.external_agent(model_id, transcript, parts)
         if external_agent is None and self.model_choice.uses_cell_mode(
             settings.config, model_id, chosen_tool_mode(message)
@@ -127,6 +138,10 @@ class RunBuilder:
                 parts.templates,
             )
             model = CellModel(model, notebook, settings.secrets.apply)
+        if job is not None and (calls := planned_calls(job)):
+            model = PlannedCalls(model, calls, asks=job.get("asks") is True)
+        if job is not None and isinstance(answer := job.get("answer"), str):
+            model = KnownAnswer(model, answer)
         max_chars = settings.config.tools.max_result_chars
         results = ResultFiles(parts.paths, transcript.session_key, around.clock, max_chars)
         processes = RunProcesses(results=results, reaper=self._reaper, redact=settings.secrets.apply)
@@ -154,6 +169,7 @@ class RunBuilder:
             earlier=tuple(earlier_events(transcript.entries, run_id)),
             has_waited=run_id not in begun_runs(transcript.entries),
             asked_in=node.root.session_key,
+            unattended=node.unattended,
             spent=node.spent,
             temperature=parts.config.temperature,
             max_tokens=parts.config.max_tokens,
@@ -211,6 +227,8 @@ class RunBuilder:
             ask=ask if message.origin.interactive else None,
             sessions=self._around.other_sessions(parts.config.id, transcript.session_key, message),
             facts=self._around.facts(parts),
+            scheduler=self._around.scheduler,
+            time_zone=self._around.time_zone(),
         )
 
     def _seen_cells_of(self, session_key: str) -> SeenCells:

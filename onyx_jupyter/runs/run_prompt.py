@@ -42,7 +42,9 @@ class RunPrompt:
         *,
         model: Model,
         of_features: Callable[[], Sequence[str]] = tuple,
+        short: bool = False,
     ) -> None:
+        """`short`: as for a small model, whichever answers."""
         self._parts = parts
         self._skills = skills
         self._tools = tools
@@ -51,16 +53,17 @@ class RunPrompt:
         self._project = project
         self._model = model
         self._of_features = of_features
+        self._light = short or model.light
 
     async def build(self, note: Note) -> str:
         """The current prompt. A small model's short one shows only beginnings, so cuts are not reported."""
         files = await self._parts.memory.bootstrap_files()
         texts = {file.name: file.text for file in files}
-        project = None if self._model.light else await self._projects_text(files)
-        room = _TINY_ROOM if self._model.tiny else _LIGHT_ROOM if self._model.light else _ROOM
+        project = None if self._light else await self._projects_text(files)
+        room = _TINY_ROOM if self._model.tiny else _LIGHT_ROOM if self._light else _ROOM
         facts = PromptFacts(
             agent_name=self._parts.config.name,
-            files=await asyncio.to_thread(self._without_templates, texts) if self._model.light else texts,
+            files=await asyncio.to_thread(self._without_templates, texts) if self._light else texts,
             tools=self._tools.offered,
             skills=self._skills,
             only_reads=self._tools.mode == "ask",
@@ -69,7 +72,7 @@ class RunPrompt:
             of_features=self._of_features(),
             today=self._parts.memory.local_now().date().isoformat(),
         )
-        if self._model.light:
+        if self._light:
             return build_tiny_prompt(facts) if self._model.tiny else build_light_prompt(facts)
         shown = [*files, project] if project else files
         await self._notify_truncations([file for file in shown if file.left_out], note)

@@ -13,13 +13,17 @@ from onyx_jupyter.sessions.origin import RunOrigin
 
 @dataclass
 class RunNode:
-    """A run that is queued or in progress. A child shares its parent's budget, and is never in a freer mode."""
+    """A run that is queued or in progress. A child shares its parent's budget, and is never in a freer mode.
+
+    `unattended`: nobody is there who could allow anything.
+    """
 
     run_id: str
     session_key: str
     mode: RunMode
     parent: RunNode | None = None
     spent: TotalUsage = field(default_factory=TotalUsage)
+    unattended: bool = False
 
     @property
     def root(self) -> RunNode:
@@ -50,7 +54,8 @@ class RunTree:
         parent = self._nodes.get(origin.parent_run or "")
         if parent is not None:
             mode.stay_within(parent.mode)
-        node = RunNode(run_id, session_key, mode, parent, parent.spent if parent else TotalUsage())
+        unattended = origin.is_unattended or (parent is not None and parent.unattended)
+        node = RunNode(run_id, session_key, mode, parent, parent.spent if parent else TotalUsage(), unattended)
         self._nodes[run_id] = node
         return node
 

@@ -31,6 +31,7 @@ from onyx_jupyter.usage.call_context import model_calls
 
 log = logging.getLogger(__name__)
 WhenBusy = Literal["steer", "followup", "interrupt"]
+_ROLES = {"job": "cron", "heartbeat": "heartbeat"}
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,12 @@ class Runs:
     ) -> Sent:
         """Claims the session, saves the message, and ensures that a run answers it, even if cancelled.
 
-        What a run sends is answered by a run of its own: a child, which neither joins nor interrupts another one.
+        What a run or a job sends is answered by a run of its own, which neither joins nor interrupts another one.
         Raises: SessionBusy, StorageError, InvalidRequest (the parent is over); then nothing has begun.
         """
         origin = RunOrigin.read(meta)
         self._tree.check(origin, transcript.session_key)
-        if origin.parent_run is not None:
+        if origin.parent_run is not None or origin.is_unattended:
             when_busy = "followup"
         queue = self._claim(transcript)
         has_to_wait = self._closing or not queue.is_idle
@@ -137,6 +138,12 @@ class Runs:
                 await self._end_before_start(transcript, run_id, "aborted", {}, ChatAborted(run_id))
                 return True
         return False
+
+    def abort_session(self, session_key: str) -> None:
+        """Stops the run in progress there, if there is one."""
+        queue = self._queues.get(session_key)
+        if queue is not None and queue.front is not None:
+            self._stop(queue, queue.front)
 
     async def close(self) -> None:
         """Stops all work without ending the runs: a later start continues those that wait for a person."""
@@ -181,7 +188,8 @@ class Runs:
 
     async def _run(self, transcript: SessionTranscript, message: Entry, inbox: SteeringInbox) -> None:
         node = self._tree.node(inbox.run_id)
-        role, conversation = "subagent" if node.parent else "default", node.root.session_key
+        role = "subagent" if node.parent else _ROLES.get(message.origin.kind, "default")
+        conversation = node.root.session_key
         with (
             log_context(session=transcript.session_key, run=message.run_id, operation="run"),
             model_calls(role, session_key=conversation, run_id=message.run_id),

@@ -25,6 +25,8 @@ from onyx_jupyter.protocols import (
     Sessions,
 )
 from onyx_jupyter.providers.retry import RetryDelays
+from onyx_jupyter.schedule.job_fields import local_zone
+from onyx_jupyter.schedule.scheduler import Scheduler
 from onyx_jupyter.sessions.entry import Entry
 from onyx_jupyter.sessions.transcript import SessionTranscript
 from onyx_jupyter.toolsets.context import no_tab
@@ -44,7 +46,8 @@ class RunServices:
     `notebook_of` the notebook of a kernel; `project` the trusted instructions in the server's root; `tools` gathers an
     agent's tools, with those of any further toolsets passed to it; `memory_search` and `facts` are an agent's;
     `other_sessions` takes an agent, a session key and the message that a run answers there; `prompt_sections` returns
-    the sections of features; `external_agent` who answers in place of a model, None if the model does.
+    the sections of features; `scheduler` the scheduled jobs, `time_zone` the zone of those that name none;
+    `external_agent` who answers in place of a model, None if the model does.
     """
 
     settings: Callable[[], Settings]
@@ -66,6 +69,8 @@ class RunServices:
     ceiling: Ceiling = field(default_factory=Ceiling)
     kernels: Kernels | None = None
     knowledge: Knowledge | None = None
+    scheduler: Callable[[], Scheduler] | None = None
+    time_zone: Callable[[], str] = local_zone
     open_notebooks: Callable[[], tuple[Sequence[str], str | None]] = lambda: ((), None)
     show_notebook: Callable[[str], Awaitable[bool]] = no_tab
     prompt_sections: Callable[[], Sequence[str]] = tuple

@@ -13,6 +13,7 @@ from onyx_jupyter.sessions.attachments import format_attachments
 from onyx_jupyter.sessions.compacted import COMPACTION_FAILED, compacted, newest_compaction
 from onyx_jupyter.sessions.entry import COMPACTION, CONSOLIDATION, CONSOLIDATION_FAILED, REFLECTION, Entry
 from onyx_jupyter.sessions.kept_runs import KeptRuns
+from onyx_jupyter.sessions.origin import OriginKind
 from onyx_jupyter.sessions.pictures import with_newest_pictures
 from onyx_jupyter.sessions.run_order import joined_ids, placed, stranded_messages, unfinished_runs
 from onyx_jupyter.sessions.unconsolidated import unconsolidated, unfinished_plan
@@ -139,7 +140,8 @@ class Summary:
 
     `to_consolidate` counts the characters written by its user that were not searched for memories yet;
     `consolidation_cut_short`: memories found in others are not in the files yet; `consolidated_at`: when a model was
-    last asked for memories. `tool_mode` is the tool mode that the newest message requested.
+    last asked for memories. `tool_mode` is the tool mode that the newest message requested, `origin` who sent the first
+    one.
     """
 
     agent_id: str
@@ -156,6 +158,7 @@ class Summary:
     consolidation_cut_short: bool = False
     consolidated_at: str = ""
     tool_mode: str | None = None
+    origin: OriginKind = "sidebar"
 
 
 def summarise(entries: Sequence[Entry]) -> Summary:
@@ -178,6 +181,7 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         to_consolidate=unconsolidated(entries).user_text,
         consolidation_cut_short=unfinished_plan(entries) is not None,
         tool_mode=chosen_tool_mode(next((entry for entry in reversed(entries) if entry.role == "user"), None)),
+        origin=next((entry.origin.kind for entry in entries if entry.role == "user"), "sidebar"),
         consolidated_at=next((entry.ts for entry in reversed(entries) if entry.kind in _ASKED), ""),
     )
 
@@ -194,9 +198,14 @@ def chosen_effort(message: Entry) -> str | None:
     return wished if wished in EFFORTS else None
 
 
+def _chooses(entry: Entry) -> bool:
+    """A job's own model is for that run alone."""
+    return entry.role == "user" and not entry.origin.is_unattended
+
+
 def _chosen_model(entries: Sequence[Entry], head: Mapping[str, Any]) -> str | None:
     """The newest model that a message named, else the session's; ignores invalid values."""
-    named = [*(entry.meta.get("model") for entry in reversed(entries) if entry.role == "user"), head.get("model")]
+    named = [*(entry.meta.get("model") for entry in reversed(entries) if _chooses(entry)), head.get("model")]
     return next((model for model in named if isinstance(model, str) and model), None)
 
 
@@ -241,9 +250,9 @@ def _status(result: Entry) -> str | None:
 
 
 def _block(entry: Entry, calls: tuple[ToolCall, ...] = (), joined: Sequence[Message] = ()) -> Block:
-    # A question from a cell may contain variable values, and another session's message what was read there: both are to
-    # be acted on, but neither may begin a turn or pass for the end of a fence.
-    by_person = entry.role != "user" or (entry.origin.session is None and entry.origin.kernel is None)
+    # A question from a cell may contain variable values, another session's message what was read there, and a job what
+    # an agent wrote: they are to be acted on, but may neither begin a turn nor pass for the end of a fence.
+    by_person = entry.role != "user" or ((entry.origin.session or entry.origin.kernel or entry.origin.job) is None)
     content = entry.content if by_person else escape_marks(entry.content)
     message = Message(entry.role, content, calls, context=format_attachments(entry))
     words = (entry.content,) if entry.role == "user" and entry.origin.session is None else ()

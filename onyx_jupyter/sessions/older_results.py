@@ -79,6 +79,10 @@ ACTIVITIES: Mapping[str, Activity] = {
     "sessions_search": Activity("search_sessions", "query"),
     "sessions_history": Activity("read_session"),
     "sessions_send": Activity("write_to_session"),
+    "schedule": Activity("schedule_job", "name", otherwise="a job"),
+    "list_jobs": Activity("list_scheduled_jobs", "query"),
+    "update_job": Activity("update_job", "job"),
+    "cancel_job": Activity("cancel_job", "job"),
     "skill_read": Activity("read_skill", "name"),
 }
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self, cast, get_args
 
-OriginKind = Literal["sidebar", "cell", "session", "job", "key", "channel", "run"]
-"""A person in the sidebar, a cell, another session; and planned ones: a scheduled job, a program with a key, a
-channel, another run.
+OriginKind = Literal["sidebar", "cell", "session", "job", "heartbeat", "key", "channel", "run"]
+"""A person in the sidebar, a cell, another session, a scheduled job, a heartbeat, another run; and planned ones: a
+program with a key, a channel.
 """
 
 _KINDS = frozenset(get_args(OriginKind))
@@ -19,7 +19,9 @@ class RunOrigin:
     """`typed`: a person wrote the words. `interactive`: someone is there to answer the agent's questions.
 
     `session` is the one that sent the message (sessionKey, agentId, runId), `kernel` that of the cell that asks and
-    waits (kernelId, name, path if known). Kind `run`: sent by a run that waits for the answer.
+    waits (kernelId, name, path if known). Kind `run`: sent by a run that waits for the answer. `job` is what sent the
+    message by itself (id, key of the run, `policy`: what it may do unattended, `calls`: what it does before a model is
+    asked, `asks`: whether one is).
     """
 
     kind: OriginKind = "sidebar"
@@ -27,6 +29,7 @@ class RunOrigin:
     interactive: bool = True
     session: Mapping[str, Any] | None = None
     kernel: Mapping[str, Any] | None = None
+    job: Mapping[str, Any] | None = None
 
     @classmethod
     def of_cell(cls, kernel: Mapping[str, Any], *, typed: bool = False) -> Self:
@@ -41,6 +44,16 @@ class RunOrigin:
         """A child of the run that `parent` names: it ends with it and shares its budget."""
         return cls("run", interactive=interactive, session=parent)
 
+    @classmethod
+    def of_job(cls, job: Mapping[str, Any], kind: Literal["job", "heartbeat"] = "job") -> Self:
+        """Sent by the clock: nobody is there."""
+        return cls(kind, interactive=False, job=job)
+
+    @property
+    def is_unattended(self) -> bool:
+        """Whether nobody is there who could allow anything."""
+        return self.kind in ("job", "heartbeat")
+
     @property
     def parent_run(self) -> str | None:
         """The id of the run that started this one and waits for it."""
@@ -50,7 +63,7 @@ class RunOrigin:
     @classmethod
     def read(cls, meta: Mapping[str, Any]) -> Self:
         """Reads a message's `meta`, also from versions that wrote no kind. Ignores invalid values."""
-        session, kernel = _mapping(meta.get("from")), _mapping(meta.get("kernel"))
+        session, kernel, job = (_mapping(meta.get(name)) for name in ("from", "kernel", "job"))
         known = "session" if session is not None else "cell" if kernel is not None else "sidebar"
         kind = meta.get("origin")
         return cls(
@@ -59,11 +72,12 @@ class RunOrigin:
             interactive=meta.get("interactive") is not False,
             session=session,
             kernel=kernel,
+            job=job,
         )
 
     def as_meta(self) -> dict[str, Any]:
         """The message's `meta`, in a form that older versions can read as well."""
-        said = {"from": self.session, "kernel": self.kernel, "typed": self.typed}
+        said = {"from": self.session, "kernel": self.kernel, "job": self.job, "typed": self.typed}
         unattended = {} if self.interactive else {"interactive": False}
         return {"origin": self.kind, **{name: value for name, value in said.items() if value}, **unattended}
 

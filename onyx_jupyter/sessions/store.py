@@ -81,6 +81,14 @@ class SessionStore:
             raise
         return transcript
 
+    async def delete(self, session_key: str) -> None:
+        """Removes the session's files; nothing may be running in it. Raises: NotFound, StorageError."""
+        path = await asyncio.to_thread(self._find, session_key)
+        self._open.pop(session_key, None)
+        with disk_errors("delete", path):
+            await asyncio.to_thread(path.unlink)
+            await asyncio.to_thread(path.with_suffix(".lock").unlink, missing_ok=True)
+
     async def list(self) -> Sequence[ListedSession]:
         """Every readable session, most recently used first. Raises: StorageError."""
         listed = await asyncio.to_thread(self._summarise_all)

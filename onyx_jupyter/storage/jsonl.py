@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,12 @@ class Lines:
 
 def append_line(path: Path, item: Mapping[str, Any]) -> None:
     """One `write` and an fsync; on failure the file is unchanged. Raises: StorageError."""
-    line = encode_line(item) + b"\n"
+    append_lines(path, [item])
+
+
+def append_lines(path: Path, items: Iterable[Mapping[str, Any]]) -> None:
+    """Like `append_line`, with one fsync for all of them. Raises: StorageError."""
+    line = b"".join(encode_line(item) + b"\n" for item in items)
     with disk_errors("write to", path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
         try:

@@ -21,6 +21,7 @@ from onyx_jupyter.protocols import (
     UserAnswer,
     UserQuestion,
 )
+from onyx_jupyter.schedule.scheduler import Scheduler
 from onyx_jupyter.security.path_guard import PathGuard
 
 
@@ -42,7 +43,8 @@ class ToolContext:
     limits of `tools`, `web` is the section of that name; `progress` sends one short line to the user; `ask` waits for
     the user's answer, and is None if no user can answer. Anything beyond `max_result_chars` is cut from a result before
     a model sees it. `processes` are the commands of this run, `sessions` the agent's other ones; `memory_search` finds
-    passages of its memory, `facts` are what it was told to remember.
+    passages of its memory, `facts` are what it was told to remember. `scheduler` returns the scheduled jobs;
+    `time_zone` is the zone of those that name none.
 
     `asking_notebook` returns the notebook whose cell asked: its kernel waits for the answer.
 
@@ -72,6 +74,8 @@ class ToolContext:
     sessions: Sessions | None = None
     memory_search: Search | None = None
     facts: Facts | None = None
+    scheduler: Callable[[], Scheduler] | None = None
+    time_zone: str = "UTC"
     kernels: Kernels | None = None
     knowledge: Knowledge | None = None
     seen_cells: SeenCells = field(default_factory=SeenCells)

@@ -43,6 +43,10 @@ FAMILIES: Mapping[str, Family] = {
     "web": Family(r"web|internet|online|https?|urls?|websites?|web ?pages?|download"),
     "knowledge": Family(r"documents?|pdfs?|papers?|manuals?|knowledge", "documents"),
     "sessions": Family(r"sessions?|conversations?|chats?|talked|discussed|last time"),
+    "schedule": Family(
+        r"schedules?|scheduled|remind|reminders?|cron|daily|weekly|hourly"
+        r"|every (?:day|morning|evening|night|week|month|hour|minute|\d+ \w+)"
+    ),
     "skills": Family(r"skills?"),
 }
 

@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text("utf-8"))["project"]
 REQUIREMENTS = [Requirement(line) for line in PROJECT["dependencies"]]
 
-# Not imported, needed all the same: the application that the front end lives in.
-HOSTS = {"jupyterlab"}
+# Not imported, needed all the same: the application that the front end lives in, and the data of time zones.
+HOSTS = {"jupyterlab", "tzdata"}
 # Imported where it happens to be installed, never required: live collaboration, the keyless web search, frames and
 # widgets in the user's kernel.
 OPTIONAL = {"agent-client-protocol", "ddgs", "ipywidgets", "jupyter-server-ydoc", "keyring", "pandas", "pip", "pycrdt"}

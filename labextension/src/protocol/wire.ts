@@ -111,6 +111,11 @@ export interface AttachmentInfo {
   name?: string | null;
 }
 
+export interface CallParams {
+  tool: string;
+  arguments?: Record<string, unknown>;
+}
+
 /**
  * What turns did to a cell that nobody has decided about yet.
  *
@@ -449,6 +454,92 @@ export interface Health {
   components: Record<string, Component>;
   /** omitted if nothing is restricted */
   ceiling?: ServerCeiling | null;
+}
+
+/** A beat that asked a model. `quiet`: it said something that waits here; `isCut`: HEARTBEAT.md did not fit. */
+export interface HeartbeatEntry {
+  at: string;
+  agentId: string;
+  outcome: "ok" | "silent" | "failed" | "aborted" | "interrupted";
+  text?: string | null;
+  error?: string | null;
+  denied?: Array<string>;
+  sessionKey?: string | null;
+  runId?: string | null;
+  quiet?: boolean;
+  isCut?: boolean;
+}
+
+/** Newest first. */
+export interface Heartbeats {
+  entries: Array<HeartbeatEntry>;
+}
+
+export interface HeartbeatsParams {
+  limit?: number;
+}
+
+/**
+ * A run (without `outcome` while it goes on), or planned times that were missed: `count` at least, and why.
+ *
+ * `denied` are tools that the job's policy did not allow: allow them there, and run it again.
+ */
+export interface HistoryEntry {
+  kind: "started" | "missed";
+  jobId: string;
+  at: string;
+  key?: string | null;
+  name?: string | null;
+  planned?: string | null;
+  finishedAt?: string | null;
+  outcome?: "ok" | "silent" | "failed" | "aborted" | "interrupted" | null;
+  text?: string | null;
+  error?: string | null;
+  hint?: string | null;
+  denied?: Array<string>;
+  sessionKey?: string | null;
+  runId?: string | null;
+  since?: string | null;
+  until?: string | null;
+  count?: number | null;
+  because?: "off" | "running" | "backoff" | null;
+}
+
+/**
+ * A job as kept, `when` it runs in words, and its state.
+ *
+ * `recent` are its newest outcomes, oldest first; `disabled`: it failed too often to run by itself.
+ */
+export interface JobInfo {
+  id: string;
+  name: string;
+  agentId: string;
+  kind: "at" | "every" | "cron";
+  at?: string | null;
+  everyMs?: number | null;
+  cron?: string | null;
+  tz?: string | null;
+  when: string;
+  message?: string | null;
+  toolCalls: Array<CallParams>;
+  skill?: string | null;
+  parameters: Record<string, unknown>;
+  synthesisPrompt?: string | null;
+  sessionTarget: "main" | "isolated";
+  targetReason: string;
+  model?: string | null;
+  policy: Array<string>;
+  wake: "now" | "heartbeat";
+  catchUp: boolean;
+  enabled: boolean;
+  createdAt: string;
+  nextAt?: string | null;
+  lastRunAt?: string | null;
+  running: boolean;
+  recent: Array<"ok" | "silent" | "failed" | "aborted" | "interrupted">;
+  failures: number;
+  missed: number;
+  disabled: boolean;
 }
 
 /** A variable in one line; `sizeBytes` is what its data takes, where that is known. */
@@ -1227,6 +1318,118 @@ export interface ReviewedTurn {
   runId: string;
 }
 
+export interface ScheduleCreateParams {
+  name?: string | null;
+  at?: string | null;
+  everyMs?: number | null;
+  cron?: string | null;
+  tz?: string | null;
+  message?: string | null;
+  toolCalls?: Array<CallParams> | null;
+  skill?: string | null;
+  parameters?: Record<string, unknown> | null;
+  synthesisPrompt?: string | null;
+  sessionTarget?: "main" | "isolated" | null;
+  model?: string | null;
+  policy?: Array<string> | null;
+  wake?: "now" | "heartbeat" | null;
+  catchUp?: boolean | null;
+  enabled?: boolean | null;
+  agentId?: string | null;
+}
+
+/**
+ * A run has ended. `alert`: it has failed for the second time in a row; `disabled`: it no longer runs by itself.
+ *
+ * Nobody needs to hear of a `silent` one.
+ */
+export interface ScheduleFinishedData {
+  jobId: string;
+  name: string;
+  key: string;
+  outcome: "ok" | "silent" | "failed" | "aborted" | "interrupted";
+  text?: string | null;
+  error?: string | null;
+  denied?: Array<string>;
+  sessionKey?: string | null;
+  alert: boolean;
+  disabled: boolean;
+}
+
+/** A beat that asked a model has ended. `acts`: it has something to say. */
+export interface ScheduleHeartbeatData {
+  agentId: string;
+  outcome: "ok" | "silent" | "failed" | "aborted" | "interrupted";
+  acts: boolean;
+  text?: string | null;
+  error?: string | null;
+  sessionKey?: string | null;
+}
+
+export interface ScheduleHistory {
+  entries: Array<HistoryEntry>;
+}
+
+/** Newest first; of all jobs without a `jobId`. `before` is an entry's `at`, for those before it. */
+export interface ScheduleHistoryParams {
+  jobId?: string | null;
+  limit?: number;
+  before?: string | null;
+}
+
+export interface ScheduleJob {
+  job: JobInfo;
+}
+
+export interface ScheduleJobParams {
+  jobId: string;
+}
+
+/** `runsHere`: this server runs the jobs; else another one on the same home does. `problems` of the file. */
+export interface ScheduleList {
+  jobs: Array<JobInfo>;
+  total: number;
+  runsHere: boolean;
+  problems: Array<string>;
+}
+
+export interface ScheduleListParams {
+  agentId?: string | null;
+  query?: string | null;
+  limit?: number;
+  offset?: number;
+}
+
+export interface ScheduleStarted {
+  key: string;
+}
+
+/** `enabled: true` also lets a job run again that failed too often. */
+export interface ScheduleUpdateParams {
+  name?: string | null;
+  at?: string | null;
+  everyMs?: number | null;
+  cron?: string | null;
+  tz?: string | null;
+  message?: string | null;
+  toolCalls?: Array<CallParams> | null;
+  skill?: string | null;
+  parameters?: Record<string, unknown> | null;
+  synthesisPrompt?: string | null;
+  sessionTarget?: "main" | "isolated" | null;
+  model?: string | null;
+  policy?: Array<string> | null;
+  wake?: "now" | "heartbeat" | null;
+  catchUp?: boolean | null;
+  enabled?: boolean | null;
+  jobId: string;
+}
+
+/** A job has been added, changed, removed, or has begun or ended; null: several. */
+export interface ScheduleUpdatedData {
+  jobId?: string | null;
+}
+
 /**
  * An item as the model got it: exactly its text, how many tokens that takes, and why where it could not be read.
  *
@@ -1267,7 +1470,8 @@ export interface SessionDetail {
 /**
  * Metadata of one session; `match` in a list that was searched, where what was said in it answers.
  *
- * `activity`, `model`, `tool_mode` and `match` go beyond the published table, which stays as it is.
+ * `activity`, `model`, `tool_mode`, `match` and `origin` (who sent the first message) go beyond the published table,
+ * which stays as it is.
  */
 export interface SessionInfo {
   sessionKey: string;
@@ -1283,6 +1487,7 @@ export interface SessionInfo {
   model?: string | null;
   toolMode?: "cell" | "tools" | null;
   match?: SessionMatch | null;
+  origin?: "sidebar" | "cell" | "session" | "job" | "heartbeat" | "key" | "channel" | "run";
 }
 
 /**
@@ -1324,6 +1529,7 @@ export interface SessionUpdatedData {
   model?: string | null;
   toolMode?: "cell" | "tools" | null;
   match?: SessionMatch | null;
+  origin?: "sidebar" | "cell" | "session" | "job" | "heartbeat" | "key" | "channel" | "run";
   seq?: number | null;
 }
 
@@ -1339,12 +1545,14 @@ export interface SessionsFound {
   note?: string | null;
 }
 
+/** `unattended`: also those of which the first message came from a job or a heartbeat. */
 export interface SessionsListParams {
   agentId?: string | null;
   status?: "active" | "archived" | null;
   query?: string | null;
   limit?: number;
   offset?: number;
+  unattended?: boolean;
 }
 
 /** What was said, by words and by meaning; in the sessions of all agents where `agentId` is not set. */
@@ -1948,6 +2156,14 @@ export interface Methods {
   "knowledge.remove": { params: KnowledgeItemParams; result: Ok };
   "knowledge.restore": { params: KnowledgeItemParams; result: KnowledgeItemInfo };
   "knowledge.search": { params: KnowledgeSearchParams; result: KnowledgeResults };
+  "schedule.list": { params: ScheduleListParams; result: ScheduleList };
+  "schedule.get": { params: ScheduleJobParams; result: ScheduleJob };
+  "schedule.create": { params: ScheduleCreateParams; result: ScheduleJob };
+  "schedule.update": { params: ScheduleUpdateParams; result: ScheduleJob };
+  "schedule.cancel": { params: ScheduleJobParams; result: Ok };
+  "schedule.runNow": { params: ScheduleJobParams; result: ScheduleStarted };
+  "schedule.history": { params: ScheduleHistoryParams; result: ScheduleHistory };
+  "schedule.heartbeats": { params: HeartbeatsParams; result: Heartbeats };
   "usage.get": { params: UsageGetParams; result: UsageReport };
   "onboarding.state": { params: OnboardingParams; result: OnboardingState };
   "onboarding.answer": { params: OnboardingAnswerParams; result: OnboardingState };
@@ -1994,6 +2210,9 @@ export interface Events {
   "memory.updated": MemoryUpdatedData;
   "knowledge.progress": KnowledgeItemInfo;
   "knowledge.updated": KnowledgeUpdatedData;
+  "schedule.updated": ScheduleUpdatedData;
+  "schedule.finished": ScheduleFinishedData;
+  "schedule.heartbeat": ScheduleHeartbeatData;
   "usage.changed": UsageChangedData;
   "onboarding.updated": OnboardingUpdatedData;
 }

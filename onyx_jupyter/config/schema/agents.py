@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from onyx_jupyter.config.schema.section import REFUSED_MODEL, Entry, IfRefused, Section, conflict
+from onyx_jupyter.config.schema.runtime import ActiveHours
+from onyx_jupyter.config.schema.section import REFUSED_MODEL, Entry, IfRefused, ModelId, Section, conflict
 
 NO_TOOLS = {"id": "main", "default": True, "tools": {"allow": []}}
 
@@ -16,6 +17,16 @@ class AgentTools(Section):
 
     allow: list[str] | None = Field(default=None, description="tools and families it may use; default: all")
     deny: list[str] = Field(default_factory=list, description="tools and families it may not use; overrides `allow`")
+
+
+class AgentHeartbeat(Section):
+    """What differs from `heartbeat` for one agent."""
+
+    enabled: Annotated[bool | None, IfRefused(False)] = Field(default=None, description="default: as in `heartbeat`")
+    interval_ms: int | None = Field(default=None, ge=1000, description="default: as in `heartbeat`")
+    active_hours: ActiveHours | None = Field(default=None)
+    quiet_mode: bool | None = Field(default=None, description="default: as in `heartbeat`")
+    model: ModelId | None = Field(default=None, description="provider/model; default: the agent's own")
 
 
 class AgentConfig(Section):
@@ -47,6 +58,7 @@ class AgentConfig(Section):
         default=None, ge=1, description="maximum length of a reply, in tokens; default: the provider's own"
     )
     tools: Annotated[AgentTools, IfRefused({"allow": []}, "the agent has no tools")] = Field(default_factory=AgentTools)
+    heartbeat: AgentHeartbeat = Field(default_factory=AgentHeartbeat)
 
 
 class AgentDefaults(Section):

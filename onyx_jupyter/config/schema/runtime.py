@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from onyx_jupyter.config.schema.section import IfRefused, ModelId, Section
 
@@ -76,11 +77,9 @@ class RuntimeConfig(Section):
         default=None, description="the model that answers; also `agents.defaults.model`; default: one of this machine"
     )
     heartbeat_model: ModelId | None = Field(
-        default=None, description="for heartbeats; also `heartbeat.model`; default: the default model; not used yet"
+        default=None, description="for heartbeats; also `heartbeat.model`; default: the default model"
     )
-    cron_model: ModelId | None = Field(
-        default=None, description="for scheduled jobs; default: the default model; not used yet"
-    )
+    cron_model: ModelId | None = Field(default=None, description="for scheduled jobs; default: the default model")
     subagent_model: ModelId | None = Field(
         default=None, description="for agents started by an agent; default: the default model; not used yet"
     )
@@ -112,16 +111,28 @@ class RuntimeConfig(Section):
 class ActiveHours(Section):
     """When heartbeats may happen."""
 
-    start: str = Field(default="00:00", pattern=TIME_OF_DAY, description="not used yet")
-    end: str = Field(default="24:00", pattern=TIME_OF_DAY, description="not used yet")
-    tz: str | None = Field(default=None, description="a time zone such as Europe/Vienna; not used yet")
+    start: str = Field(default="00:00", pattern=TIME_OF_DAY, description="first minute of the day with heartbeats")
+    end: str = Field(
+        default="24:00", pattern=TIME_OF_DAY, description="first minute without; earlier than `start`: on the next day"
+    )
+    tz: str | None = Field(default=None, description="a time zone such as Europe/Vienna; default: that of `schedule`")
+
+    @field_validator("tz")
+    @classmethod
+    def _is_known(cls, name: str | None) -> str | None:
+        try:
+            return name and ZoneInfo(name).key
+        except (ValueError, OSError, KeyError) as error:  # ZoneInfoNotFoundError is a KeyError
+            raise ValueError(f"{name!r} is not a time zone. Example: Europe/Vienna") from error
 
 
 class HeartbeatConfig(Section):
-    """Accepted so that a file written for a later version loads; nothing uses it yet."""
+    """What each agent looks after by itself, by its HEARTBEAT.md; an agent with an empty one asks no model."""
 
-    enabled: Annotated[bool, IfRefused(False)] = Field(default=True, description="not used yet")
-    interval_ms: int = Field(default=1_800_000, ge=1000, description="milliseconds; not used yet")
+    enabled: Annotated[bool, IfRefused(False)] = Field(default=True, description="false: no heartbeats")
+    interval_ms: int = Field(default=1_800_000, ge=1000, description="milliseconds from one heartbeat to the next")
     active_hours: ActiveHours | None = Field(default=None)
-    quiet_mode: bool = Field(default=False, description="not used yet")
+    quiet_mode: bool = Field(
+        default=False, description="true: what a heartbeat says waits in the log, and is not said in the conversation"
+    )
     model: ModelId | None = Field(default=None, description="provider/model; `runtime.heartbeatModel` overrides it")

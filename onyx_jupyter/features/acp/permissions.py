@@ -81,6 +81,7 @@ async def decide(asked: AgentCall, call: ToolCall, run: Run, *, only_for_good: b
             agent_id=context.agent_id,
             auto=_runs_unasked(asked, run),
             allowed_in=run.asked_in,
+            unattended=run.unattended,
         )
         answer = await unless_steered(asking, run.inbox)
     return Decision(answer.approved, answer.reason or "")

@@ -31,8 +31,10 @@ from onyx_jupyter.operations.keys import (
     RECORDED_NOTEBOOKS,
     RUN_SERVICES,
     RUNS,
+    SCHEDULER,
     SESSIONS,
     STREAMS,
+    TIME_ZONE,
     TOOLSETS,
 )
 from onyx_jupyter.project.instructions import Instructions
@@ -40,6 +42,7 @@ from onyx_jupyter.runs.prefill import Prefill
 from onyx_jupyter.runs.recovery import recover
 from onyx_jupyter.runs.runs import Runs
 from onyx_jupyter.runs.services import RunServices, no_external_agent
+from onyx_jupyter.schedule.job_fields import local_zone
 from onyx_jupyter.toolsets.toolset import FixedToolset
 
 
@@ -89,6 +92,8 @@ def _surroundings(parts: Parts) -> RunServices:
         ceiling=host.ceiling,
         kernels=host.kernels,
         knowledge=parts.find(DOCUMENTS),
+        scheduler=parts.later(SCHEDULER),
+        time_zone=lambda: (parts.find(TIME_ZONE) or local_zone)(),
         open_notebooks=host.open_notebooks,
         show_notebook=host.show_notebook,
         prompt_sections=contributions.prompt_sections,

@@ -34,6 +34,7 @@ _OF_SUMMARY = (
     "last_message_preview",
     "model",
     "tool_mode",
+    "origin",
 )
 
 

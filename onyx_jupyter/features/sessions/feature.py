@@ -34,6 +34,7 @@ from onyx_jupyter.operations.keys import (
     PENDING_REVIEW,
     RECALL,
     RUNS,
+    SEND_MESSAGE,
     SESSIONS,
     STREAMS,
     WARM_UP,
@@ -79,7 +80,7 @@ def make(parts: Parts) -> Built:
         MessageMeta(context, pending_review, host.notebook_of, host.open_notebooks, host.open_folder),
     )
     parts.get(CHANGED_SESSION).subscribe(conversations.changed)
-    return Built({CONVERSATIONS: conversations})
+    return Built({CONVERSATIONS: conversations, SEND_MESSAGE: conversations.send})
 
 
 SEARCH = Feature(
@@ -117,7 +118,7 @@ FEATURE = Feature(
         RECALL,
         WARM_UP,
     ),
-    provides=(CONVERSATIONS,),
+    provides=(CONVERSATIONS, SEND_MESSAGE),
     operations=OPERATIONS,
     events=(
         EventType("chat.started", wire.ChatStartedData),

@@ -95,7 +95,8 @@ async def subscribe(params: SessionsSubscribeParams, caller: Caller) -> dict[str
 
 
 def _fits(info: dict[str, Any], params: SessionsListParams) -> bool:
-    return params.agent_id in (None, info["agentId"]) and params.status in (None, info["status"])
+    is_listed = params.unattended or info["origin"] not in ("job", "heartbeat")
+    return is_listed and params.agent_id in (None, info["agentId"]) and params.status in (None, info["status"])
 
 
 def _is_named(info: dict[str, Any], params: SessionsListParams) -> bool:

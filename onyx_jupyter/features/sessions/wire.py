@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from onyx_jupyter.events import to_camel
 from onyx_jupyter.operations.limits import MAX_MESSAGE_CHARS
 from onyx_jupyter.operations.wire import Wire
+from onyx_jupyter.sessions.origin import OriginKind
 
 MAX_CONTEXT_ITEMS = 30
 MAX_DRAFT_CHARS = 1_000
@@ -26,7 +27,8 @@ class SessionMatch(Wire):
 class SessionInfo(Wire):
     """Metadata of one session; `match` in a list that was searched, where what was said in it answers.
 
-    `activity`, `model`, `tool_mode` and `match` go beyond the published table, which stays as it is.
+    `activity`, `model`, `tool_mode`, `match` and `origin` (who sent the first message) go beyond the published table,
+    which stays as it is.
     """
 
     session_key: str
@@ -42,6 +44,7 @@ class SessionInfo(Wire):
     model: str | None = None
     tool_mode: Literal["cell", "tools"] | None = None
     match: SessionMatch | None = None
+    origin: OriginKind = "sidebar"
 
 
 class ToolCallEntry(Wire):
@@ -96,11 +99,14 @@ class SessionCreated(Wire):
 
 
 class SessionsListParams(Wire):
+    """`unattended`: also those of which the first message came from a job or a heartbeat."""
+
     agent_id: str | None = None
     status: Literal["active", "archived"] | None = None
     query: str | None = None
     limit: int = Field(default=50, ge=1, le=1000)
     offset: int = Field(default=0, ge=0)
+    unattended: bool = False
 
 
 class SessionList(Wire):

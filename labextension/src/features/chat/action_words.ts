@@ -106,6 +106,14 @@ export function phrasesOf(action: string, count: number, trans: TranslationBundl
       return [trans.__("Read another session"), trans.__("Read another session")];
     case 'write_to_session':
       return [trans.__("Send to another session"), trans.__("Sent to another session")];
+    case 'schedule_job':
+      return [trans.__("Schedule"), trans.__("Scheduled")];
+    case 'list_scheduled_jobs':
+      return [trans.__("List scheduled jobs"), trans.__("Listed scheduled jobs")];
+    case 'update_job':
+      return [trans.__("Change the job"), trans.__("Changed the job")];
+    case 'cancel_job':
+      return [trans.__("Cancel the job"), trans.__("Cancelled the job")];
     case 'read_skill':
       return [trans.__("Read the skill"), trans.__("Read the skill")];
     case 'run_skill':

@@ -1,0 +1,1 @@
+"""Work that happens by itself: scheduled jobs and heartbeats."""

@@ -1,0 +1,123 @@
+"""Scheduled jobs: the scheduler on this home's files, what a run of a job is, and what is announced of it."""
+
+from __future__ import annotations
+
+from onyx_jupyter.config.sections import section
+from onyx_jupyter.features.schedule.heartbeats import HEARTBEAT_LOG, HEARTBEATS, Beat, Heartbeats
+from onyx_jupyter.features.schedule.job_runs import JobRuns
+from onyx_jupyter.features.schedule.kept_sessions import KeptSessions
+from onyx_jupyter.features.schedule.operations import OPERATIONS
+from onyx_jupyter.features.schedule.settings import ScheduleSettings
+from onyx_jupyter.features.schedule.tools import FAMILY, SCHEDULE_TOOLS
+from onyx_jupyter.features.schedule.unattended_runs import UnattendedRuns
+from onyx_jupyter.features.schedule.wire import ScheduleFinishedData, ScheduleHeartbeatData, ScheduleUpdatedData
+from onyx_jupyter.operations.dependencies import Parts
+from onyx_jupyter.operations.event_type import EventType
+from onyx_jupyter.operations.feature import Built, Components, Feature
+from onyx_jupyter.operations.keys import (
+    AGENTS,
+    CONFIGURED,
+    HOST,
+    RUNS,
+    SCHEDULER,
+    SEND_MESSAGE,
+    SESSIONS,
+    STREAMS,
+    TIME_ZONE,
+)
+from onyx_jupyter.schedule.heartbeat import HeartbeatLog
+from onyx_jupyter.schedule.job_store import JobStore
+from onyx_jupyter.schedule.run_log import RunLog
+from onyx_jupyter.schedule.scheduler import Finished, Scheduler
+from onyx_jupyter.toolsets.toolset import FixedToolset
+
+
+def make(parts: Parts) -> Built:
+    host, configured, streams = parts.get(HOST), parts.get(CONFIGURED), parts.get(STREAMS)
+
+    def settings() -> ScheduleSettings:
+        return section(configured.settings.config, "schedule", ScheduleSettings)
+
+    def changed(job_id: str | None) -> None:
+        streams.broadcast("schedule.updated", {"jobId": job_id})
+
+    def finished(ended: Finished) -> None:
+        job, facts = ended.occurrence.job, ended.result.facts
+        told = {name: facts[name] for name in ("text", "error", "denied", "sessionKey") if name in facts}
+        about = {"jobId": job.id, "name": job.name, "key": ended.occurrence.key, "outcome": ended.result.outcome}
+        streams.broadcast("schedule.finished", {**about, **told, "alert": ended.alert, "disabled": ended.disabled})
+
+    runs_of_sessions = parts.get(RUNS)
+    unattended = UnattendedRuns(parts.get(SESSIONS), streams, parts.get(SEND_MESSAGE), runs_of_sessions.activity)
+
+    def beaten(beat: Beat) -> None:
+        told = {name: beat.facts[name] for name in ("text", "error", "sessionKey") if name in beat.facts}
+        streams.broadcast(
+            "schedule.heartbeat", {"agentId": beat.agent_id, "outcome": beat.outcome, "acts": beat.acts, **told}
+        )
+
+    heartbeat_log = HeartbeatLog(host.home.schedule / "heartbeat.jsonl")
+    heartbeats = Heartbeats(
+        configured,
+        parts.get(AGENTS),
+        unattended,
+        settings,
+        heartbeat_log,
+        host.clock,
+        is_busy=lambda session_key: runs_of_sessions.activity(session_key) != "idle",
+        abort=runs_of_sessions.abort_session,
+        on_beat=beaten,
+    )
+    kept = KeptSessions(unattended, lambda job_id, limit: scheduler.history(job_id, limit))
+    runs = JobRuns(
+        configured, parts.get(AGENTS), unattended, settings, host.clock, heartbeats.next_beat, ended_in=kept.ended
+    )
+    scheduler = Scheduler(
+        JobStore(host.home.schedule / "jobs.json"),
+        RunLog(host.home.schedule / "runs.jsonl"),
+        runs.run,
+        host.clock,
+        on_change=changed,
+        on_finished=finished,
+    )
+
+    async def health() -> Components:
+        if scheduler.problem is None:
+            return {}
+        return {"schedule": {"ok": False, "message": f"No scheduled job starts: {scheduler.problem}"}}
+
+    async def begin() -> None:
+        await heartbeats.begin()
+        await scheduler.begin()
+
+    async def close() -> None:
+        await heartbeats.close()
+        await scheduler.close()
+
+    return Built(
+        {
+            SCHEDULER: scheduler,
+            HEARTBEATS: heartbeats,
+            HEARTBEAT_LOG: heartbeat_log,
+            TIME_ZONE: lambda: settings().zone,
+        },
+        begin_as_owner=begin,
+        close=close,
+        health=health,
+    )
+
+
+FEATURE = Feature(
+    "schedule",
+    make,
+    requires=(HOST, CONFIGURED, AGENTS, RUNS, SESSIONS, STREAMS, SEND_MESSAGE),
+    provides=(SCHEDULER, HEARTBEATS, HEARTBEAT_LOG, TIME_ZONE),
+    settings=ScheduleSettings,
+    operations=OPERATIONS,
+    events=(
+        EventType("schedule.updated", ScheduleUpdatedData),
+        EventType("schedule.finished", ScheduleFinishedData),
+        EventType("schedule.heartbeat", ScheduleHeartbeatData),
+    ),
+    toolsets=(FixedToolset(FAMILY, SCHEDULE_TOOLS),),
+)

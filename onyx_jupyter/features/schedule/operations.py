@@ -1,0 +1,147 @@
+"""`schedule.*`: what the jobs panel asks for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from onyx_jupyter.config.sections import section
+from onyx_jupyter.features.schedule import wire
+from onyx_jupyter.features.schedule.heartbeats import HEARTBEAT_LOG
+from onyx_jupyter.features.schedule.settings import ScheduleSettings
+from onyx_jupyter.operations.caller import Caller
+from onyx_jupyter.operations.keys import CONFIGURED, HOST, SCHEDULER
+from onyx_jupyter.operations.operation import Operation
+from onyx_jupyter.operations.wire import Ok
+from onyx_jupyter.schedule.job_fields import changed_job, describe, new_job
+from onyx_jupyter.schedule.job_state import text_of
+from onyx_jupyter.schedule.jobs import At, Cron, Every, Job
+from onyx_jupyter.schedule.scheduler import JobNow, Scheduler
+
+
+def _settings(caller: Caller) -> ScheduleSettings:
+    return section(caller.get(CONFIGURED).settings.config, "schedule", ScheduleSettings)
+
+
+async def schedule_list(params: wire.ScheduleListParams, caller: Caller) -> dict[str, Any]:
+    scheduler = caller.get(SCHEDULER)
+    jobs, problems = await scheduler.list()
+    words = (params.query or "").casefold().split()
+    fitting = [one for one in jobs if params.agent_id in (None, one.job.agent_id) and _holds(one.job, words)]
+    zone = _settings(caller).zone
+    return {
+        "jobs": [_info(one, zone) for one in fitting[params.offset : params.offset + params.limit]],
+        "total": len(fitting),
+        "runsHere": scheduler.is_owner,
+        "problems": [*problems, *([scheduler.problem] if scheduler.problem else [])],
+    }
+
+
+async def schedule_get(params: wire.ScheduleJobParams, caller: Caller) -> dict[str, Any]:
+    return {"job": _info(await caller.get(SCHEDULER).get(params.job_id), _settings(caller).zone)}
+
+
+async def schedule_create(params: wire.ScheduleCreateParams, caller: Caller) -> dict[str, Any]:
+    host, zone = caller.get(HOST), _settings(caller).zone
+    given = params.model_dump(by_alias=True, exclude_none=True)
+    agent = caller.get(CONFIGURED).settings.agent(given.pop("agentId", None))
+    caller.get(CONFIGURED).check_model(params.model)
+    job = new_job(given, job_id=host.ids.new(), agent_id=agent.id, now=host.clock.now(), zone=zone)
+    return {"job": _info(await caller.get(SCHEDULER).put(job), zone)}
+
+
+async def schedule_update(params: wire.ScheduleUpdateParams, caller: Caller) -> dict[str, Any]:
+    scheduler, zone = caller.get(SCHEDULER), _settings(caller).zone
+    now = await scheduler.get(params.job_id)
+    given = params.model_dump(by_alias=True, exclude_none=True, exclude={"job_id"})
+    caller.get(CONFIGURED).check_model(params.model)
+    job = changed_job(now.job, given, now=caller.get(HOST).clock.now(), zone=zone)
+    return {"job": _info(await update(scheduler, now, job, enables=params.enabled is True), zone)}
+
+
+async def update(scheduler: Scheduler, old: JobNow, new: Job, *, enables: bool) -> JobNow:
+    """Changes the job; one that failed too often runs again if it is enabled. Raises: InvalidRequest, StorageError."""
+    if enables and old.state.is_disabled:
+        await scheduler.allow_again(new.id)
+    return await scheduler.put(new)
+
+
+async def schedule_cancel(params: wire.ScheduleJobParams, caller: Caller) -> dict[str, Any]:
+    await caller.get(SCHEDULER).cancel(params.job_id)
+    return {"ok": True}
+
+
+async def schedule_run_now(params: wire.ScheduleJobParams, caller: Caller) -> dict[str, Any]:
+    return {"key": await caller.get(SCHEDULER).run_now(params.job_id)}
+
+
+async def schedule_history(params: wire.ScheduleHistoryParams, caller: Caller) -> dict[str, Any]:
+    lines = await caller.get(SCHEDULER).history(params.job_id, params.limit, params.before)
+    return {"entries": [_entry(line) for line in lines]}
+
+
+async def schedule_heartbeats(params: wire.HeartbeatsParams, caller: Caller) -> dict[str, Any]:
+    return {"entries": await asyncio.to_thread(caller.get(HEARTBEAT_LOG).newest, params.limit)}
+
+
+def _holds(job: Job, words: list[str]) -> bool:
+    text = f"{job.name} {job.message or ''} {job.skill or ''}".casefold()
+    return all(word in text for word in words)
+
+
+def _info(now: JobNow, zone: str) -> dict[str, Any]:
+    job, state = now.job, now.state
+    whole = job.model_dump(mode="json", by_alias=True, exclude={"schedule"})
+    is_disabled = state.is_disabled
+    return {
+        **whole,
+        **_schedule(job.schedule),
+        "when": describe(job, zone),
+        "nextAt": text_of(now.next_at) if now.next_at else None,
+        "lastRunAt": text_of(state.last_run) if state.last_run else None,
+        "running": state.running is not None,
+        "recent": list(state.recent),
+        "failures": state.failures,
+        "missed": state.missed,
+        "disabled": is_disabled,
+    }
+
+
+def _schedule(schedule: At | Every | Cron) -> dict[str, Any]:
+    match schedule:
+        case At(at=at):
+            return {"kind": "at", "at": text_of(at)}
+        case Every(every_ms=every_ms):
+            return {"kind": "every", "everyMs": every_ms}
+        case Cron(cron=cron, tz=tz):
+            return {"kind": "cron", "cron": cron, "tz": tz}
+
+
+_NAMES = ("kind", "at", "key", "name", "planned", "finishedAt", "outcome", "text", "error", "hint", "denied")
+_MORE_NAMES = ("sessionKey", "runId", "until", "count", "because")
+
+
+def _entry(line: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: line[name] for name in (*_NAMES, *_MORE_NAMES) if line.get(name) is not None}
+    return {**kept, "jobId": line["job"], **({"since": line["from"]} if line["kind"] == "missed" else {})}
+
+
+OPERATIONS = (
+    Operation("schedule.list", wire.ScheduleListParams, wire.ScheduleList, schedule_list, "read", dispatch="beside"),
+    Operation("schedule.get", wire.ScheduleJobParams, wire.ScheduleJob, schedule_get, "read", dispatch="beside"),
+    Operation("schedule.create", wire.ScheduleCreateParams, wire.ScheduleJob, schedule_create, "admin"),
+    Operation("schedule.update", wire.ScheduleUpdateParams, wire.ScheduleJob, schedule_update, "admin"),
+    Operation("schedule.cancel", wire.ScheduleJobParams, Ok, schedule_cancel, "admin"),
+    Operation("schedule.runNow", wire.ScheduleJobParams, wire.ScheduleStarted, schedule_run_now, "admin"),
+    Operation(
+        "schedule.history",
+        wire.ScheduleHistoryParams,
+        wire.ScheduleHistory,
+        schedule_history,
+        "read",
+        dispatch="beside",
+    ),
+    Operation(
+        "schedule.heartbeats", wire.HeartbeatsParams, wire.Heartbeats, schedule_heartbeats, "read", dispatch="beside"
+    ),
+)
