@@ -94,7 +94,7 @@ def load_settings(
         log.log(logging.ERROR if problem.severity == "error" else logging.WARNING, "%s", problem)
     # A key that was taken out of the file may still be in a conversation.
     keys = {**(before.keys if before else {}), **secrets_of(loaded)}
-    if text is not None and all(problem.severity == "warning" for problem in problems):
+    if text is not None and all(problem.severity != "error" for problem in problems):
         _keep(home.last_good_file, text)
     values = {**environment_secrets(environment), **keys, **(secrets or {})}
     redactor = SecretRedactor(values, shapes=loaded.config.security.secrets_filter)
@@ -165,7 +165,7 @@ def _keys_to_move(loaded: Loaded, text: str, file: Path) -> Iterator[Problem]:
         line = lines.line_of(path)
         what = f"{file}{at_line(line)}: {dotted(path)} contains a key."
         message = f"{what} Move it to the store: Onyx settings, {provider_title(name)}."
-        yield Problem("warning", message, dotted(path), line)
+        yield Problem("notice", message, dotted(path), line)
 
 
 def _last_good(

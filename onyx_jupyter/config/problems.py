@@ -24,12 +24,12 @@ _LONGEST_PREFIX = 4
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error (the value is refused) or a warning (what stands there has no effect).
+    """An error (the value is refused), a warning (it has no effect), or a notice (it works, and should be elsewhere).
 
     `key` is the dotted path, `line` counts from 1; a value of the environment has its `variable` instead of a line.
     """
 
-    severity: Literal["error", "warning"]
+    severity: Literal["error", "warning", "notice"]
     message: str
     key: str | None = None
     line: int | None = None

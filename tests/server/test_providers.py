@@ -148,7 +148,7 @@ def literal_key(onyx_home, monkeypatch):
 async def test_a_key_in_the_file_is_warned_of_with_its_line_and_moved_to_the_store(literal_key, connect):
     client = await connect()
     (problem,) = (await client.ask("settings.get"))["problems"]
-    assert (problem["severity"], problem["key"], problem["line"]) == ("warning", "providers.mistral.apiKey", 4)
+    assert (problem["severity"], problem["key"], problem["line"]) == ("notice", "providers.mistral.apiKey", 4)
     assert "Move it to the store" in problem["message"]
     assert IN_FILE not in problem["message"]
     assert (await card(client, "mistral"))["keyInFile"] is True

@@ -344,7 +344,7 @@ export interface Component {
  * `line` is that of onyx.json; `variable` is set if the environment is at fault instead.
  */
 export interface ConfigProblem {
-  severity: "error" | "warning";
+  severity: "error" | "warning" | "notice";
   message: string;
   key?: string | null;
   line?: number | null;
@@ -1599,9 +1599,9 @@ export interface SettingsInfo {
   problems: Array<SettingsProblem>;
 }
 
-/** `error`: the value is not in force. `warning`: it has no effect. */
+/** `error`: the value is not in force. `warning`: it has no effect. `notice`: it works, and should be elsewhere. */
 export interface SettingsProblem {
-  severity: "error" | "warning";
+  severity: "error" | "warning" | "notice";
   message: string;
   key?: string | null;
   line?: number | null;

@@ -18,9 +18,9 @@ class SettingValue(Wire):
 
 
 class SettingsProblem(Wire):
-    """`error`: the value is not in force. `warning`: it has no effect."""
+    """`error`: the value is not in force. `warning`: it has no effect. `notice`: it works, and should be elsewhere."""
 
-    severity: Literal["error", "warning"]
+    severity: Literal["error", "warning", "notice"]
     message: str
     key: str | None = None
     line: int | None = None

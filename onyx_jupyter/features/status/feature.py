@@ -43,7 +43,7 @@ def _config(configured: Configured, agents: Agents) -> Component:
     if not problems:
         return {"ok": True, "message": str(configured.home.config_file)}
     found = {"problems": [asdict(problem) for problem in problems]}
-    if all(problem.severity == "warning" for problem in problems):  # what is written works; the settings list them
+    if all(problem.severity == "notice" for problem in problems):  # what is written works; the settings list them
         return {"ok": True, "message": str(configured.home.config_file), **found}
     return {"ok": False, "message": " ".join(map(str, problems)), "hint": CONFIG_HINT, **found}
 

@@ -15,7 +15,7 @@ class ConfigProblem(Wire):
     `line` is that of onyx.json; `variable` is set if the environment is at fault instead.
     """
 
-    severity: Literal["error", "warning"]
+    severity: Literal["error", "warning", "notice"]
     message: str
     key: str | None = None
     line: int | None = None
