@@ -55,8 +55,8 @@ class Providers:
             as_of = self._configured.changes
             self._note(await served_models(self._configured.models_settings(), self._names()), as_of)
         stored = await asyncio.to_thread(self._store.read)
-        models = await self._configured.models.list()
         subscriptions = await self._subscriptions.parts(refresh=refresh)
+        models = await self._models()
         store = {"place": stored.key_in, "problem": stored.problem}
         return {
             "providers": [self._card(name, models, subscriptions.get(name)) for name in self._names()],
@@ -144,6 +144,13 @@ class Providers:
         self._answered.pop(name, None)
         await self._configured.read()
         self._changed()
+
+    async def _models(self) -> Sequence[ModelInfo]:
+        """All models, as of the configuration that is in force on return."""
+        while True:
+            as_of, models = self._configured.changes, await self._configured.models.list()
+            if as_of == self._configured.changes:
+                return models
 
     def _names(self) -> list[str]:
         configured = [*self._configured.settings.config.providers, *self._configured.provider_keys]
