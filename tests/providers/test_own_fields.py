@@ -39,3 +39,13 @@ async def test_api_version_is_in_azures_address() -> None:
         with pytest.raises(Exception, match="mine"):
             [event async for event in model.stream(ModelRequest("", [Message("user", "Hi")]))]
     assert b"api-version=2024-10-21" in requests[0]
+
+
+def test_effort_is_given_where_it_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ONYX_FORBID_PROVIDERS", raising=False)  # nothing is sent
+    for effort, sent in (("high", {"reasoning_effort": "high"}), (None, {})):
+        settings = ProviderSettings(api_key="k" * 20, effort=effort)
+        model = ProviderModels(ModelsSettings({"azure": settings})).open("azure/mine")
+        assert isinstance(model, LiteLLMModel)
+        arguments = model._arguments(ModelRequest("", [Message("user", "Hi")]), as_action=False)
+        assert {name: value for name, value in arguments.items() if name == "reasoning_effort"} == sent
