@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from onyx_jupyter._version import __version__
 from onyx_jupyter.acp.process import AgentProcess
 from onyx_jupyter.acp.registry import AgentCommand
+from onyx_jupyter.acp.sdk import load_sdk
 from onyx_jupyter.acp.translate import (
     MODE,
     AgentEvent,
@@ -36,15 +36,6 @@ OBEY_S = 6.0
 SEND_S = 0.2
 _MOST_WAITING, _FEWER_WAITING = 1_000, 500
 _SIGN_IN = -32000
-MISSING = "Other agents need the package agent-client-protocol: install onyx-jupyter[acp]."
-
-
-async def load_sdk() -> None:
-    """Imports the protocol's classes off the event loop: it takes a second. Raises: ModelError."""
-    try:
-        await asyncio.to_thread(importlib.import_module, "acp.schema")
-    except ImportError as error:
-        raise ModelError("unavailable", MISSING, permanent=True) from error
 
 
 class AgentConnection:
