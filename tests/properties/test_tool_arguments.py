@@ -51,7 +51,7 @@ def test_call_is_accepted_iff_its_schema_accepts_it(tool: str, arguments: dict[s
 
 def sample(part: dict[str, Any]) -> Any:
     """A value that this part of a schema takes."""
-    integer = min(600, part.get("maximum", 600))
+    integer = max(part.get("minimum", 600), min(600, part.get("maximum", 600)))
     items = {name: sample(item) for name, item in part.get("properties", {}).items()}
     array = [sample(part["items"])] if "items" in part else []
     simple = {
