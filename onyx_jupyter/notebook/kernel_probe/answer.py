@@ -78,13 +78,15 @@ def answer(shell: Any, asked: str) -> Answer:
 
 def within(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What `work` gives. Raises: ProbeTimeout into it; where the main thread does not notice that, an interrupt."""
-    thread, lock, ended = threading.current_thread().ident or 0, threading.Lock(), threading.Event()
+    thread, lock = threading.current_thread().ident or 0, threading.Lock()
+    ended, late = threading.Event(), threading.Event()
 
     def watch() -> None:
         if ended.wait(seconds):
             return
         with lock:
             if not ended.is_set():
+                late.set()
                 _raise_in(thread, ProbeTimeout)
         if thread == threading.main_thread().ident and not ended.wait(_AFTER_SIGNAL_S) and os.name == "posix":
             with lock:
@@ -95,14 +97,30 @@ def within(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any]
     try:
         return work()
     finally:
-        with lock:
-            ended.set()
-            _raise_in(thread, None)  # takes back what has not been raised yet
+        _finish(lock, ended, late)
 
 
-def _raise_in(thread: int, error: Any) -> None:
-    wanted = ctypes.py_object(error) if error is not None else None
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), wanted)
+def _finish(lock: threading.Lock, ended: threading.Event, late: threading.Event) -> None:
+    """Nothing is raised any more when this returns; what is still on its way is taken here.
+
+    It is not taken back with `PyThreadState_SetAsyncExc(thread, NULL)`: after that, CPython up to 3.12 looks for an
+    exception at every call for ever, and 3.11 gets stuck in the first call under a debugger.
+    """
+    is_taken = False
+    while not (ended.is_set() and is_taken):
+        try:
+            with lock:
+                ended.set()
+            if late.is_set():
+                for _ in range(100):  # an exception that was set comes up at the next step backwards
+                    pass
+            is_taken = True
+        except (ProbeTimeout, KeyboardInterrupt):
+            continue
+
+
+def _raise_in(thread: int, error: type[BaseException]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
 
 
 def user_names(shell: Any) -> dict[str, Any]:
