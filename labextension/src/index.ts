@@ -9,6 +9,7 @@ import { notebookPlugin } from './features/notebooks/plugin';
 import { onboardingPlugin } from './features/onboarding/plugin';
 import { renderingPlugin } from './rendering/plugin';
 import { reviewPlugin } from './features/review/plugin';
+import { schedulePlugin } from './features/schedule/plugin';
 import { settingsPlugin } from './features/settings/plugin';
 import { skillsPlugin } from './features/skills/plugin';
 import { usagePlugin } from './features/usage/plugin';
@@ -26,6 +27,7 @@ export default [
   cellCardPlugin,
   workspacePlugin,
   settingsPlugin,
+  schedulePlugin,
   skillsPlugin,
   knowledgePlugin,
   memoryPlugin,

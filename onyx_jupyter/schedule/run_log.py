@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -116,8 +116,13 @@ class RunLog:
         """A person changed these jobs. Raises: StorageError."""
         self._append([{"kind": "reset", "job": job_id, "at": text_of(at)} for job_id in job_ids])
 
-    def history(self, job_id: str | None, limit: int, before: str | None = None) -> Sequence[dict[str, Any]]:
-        """Runs and misses, newest first: each run once, with its end if it has one. Raises: StorageError."""
+    def history(
+        self, job_id: str | None, limit: int, before: str | None = None, since: datetime | None = None
+    ) -> Sequence[dict[str, Any]]:
+        """Runs and misses, newest first: each run once, with its end if it has one. Raises: StorageError.
+
+        `before`: those that began then; `since`: those that ended, or were missed, at that moment or later.
+        """
         runs: dict[str, dict[str, Any]] = {}
         for number, line in enumerate(chain(_lines_of(self._full), _lines_of(self._path))):
             if job_id not in (None, line.get("job")):
@@ -131,8 +136,11 @@ class RunLog:
                     runs[key] |= {**ended, "finishedAt": line["at"]}
                 case "missed":
                     runs[key] = dict(line)
-        newest = [run for run in reversed(runs.values()) if before is None or str(run.get("at", "")) < before]
-        return newest[:limit]
+        newest = reversed(runs.values())
+        fitting = (run for run in newest if before is None or str(run.get("at", "")) < before)
+        if since is not None:
+            fitting = (run for run in fitting if (end := _ended_at(run)) is not None and end >= since)
+        return list(islice(fitting, limit))
 
     def _append(self, lines: Sequence[dict[str, Any]], *, fold_anyway: bool = False) -> None:
         if not lines:
@@ -194,6 +202,14 @@ class RunLog:
                 state.miss(moment_of(line["until"]), int(line["count"]))
             case "reset":
                 state.reset(at)
+
+
+def _ended_at(run: Mapping[str, Any]) -> datetime | None:
+    """None while it goes on, and where the file holds no time."""
+    try:
+        return moment_of(str(run.get("finishedAt") if run.get("kind") == "started" else run.get("at")))
+    except ValueError:
+        return None
 
 
 def _lines_of(path: Path) -> Sequence[dict[str, Any]]:

@@ -45,12 +45,13 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A run that has ended, and what that means for its job. `alert`: it has failed again."""
+    """A run that has ended, and what that means for its job. `alert`: it has failed again, or will not run again."""
 
     occurrence: Occurrence
     result: RunResult
     alert: bool
     disabled: bool
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +185,11 @@ class Scheduler:
             self._start(Occurrence(job, key, None))
         return key
 
-    async def history(self, job_id: str | None, limit: int, before: str | None = None) -> Sequence[dict[str, Any]]:
+    async def history(
+        self, job_id: str | None, limit: int, before: str | None = None, since: datetime | None = None
+    ) -> Sequence[dict[str, Any]]:
         """See `RunLog.history`. Raises: StorageError."""
-        return await asyncio.to_thread(self._log.history, job_id, limit, before)
+        return await asyncio.to_thread(self._log.history, job_id, limit, before, since)
 
     def _begin(self) -> None:
         now = self._clock.now()
@@ -268,8 +271,9 @@ class Scheduler:
             self._report(str(error))
         self._timetable.plan([job_id])
         state = self._log.state(job_id, occurrence.job.created_at)
-        alert = result.outcome == "failed" and state.failures == ALERT_AFTER
-        return Finished(occurrence, result, alert, state.is_disabled and result.outcome == "failed")
+        is_over = self._timetable.next_of(job_id) is None and not state.is_disabled
+        alert = result.outcome == "failed" and (state.failures == ALERT_AFTER or is_over)
+        return Finished(occurrence, result, alert, state.is_disabled and result.outcome == "failed", now)
 
     async def _change(self, change: Callable[[Mapping[str, Job]], Mapping[str, Job]], job_id: str) -> None:
         async with self._files:

@@ -470,6 +470,31 @@ export interface HeartbeatEntry {
   isCut?: boolean;
 }
 
+/**
+ * The heartbeat of one agent. `hasTasks`: its HEARTBEAT.md holds something; `isCut`: more than a beat takes.
+ *
+ * `own`: the agent has keys of its own in `agents.list`, which count before those of `heartbeat`.
+ */
+export interface HeartbeatState {
+  agentId: string;
+  agentName: string;
+  enabled: boolean;
+  intervalMs: number;
+  activeHours?: string | null;
+  quietMode: boolean;
+  own: boolean;
+  hasTasks: boolean;
+  isCut: boolean;
+  nextAt?: string | null;
+  running: boolean;
+}
+
+/** `runsHere`: the agents beat on this server; else on another one on the same home. */
+export interface HeartbeatStates {
+  agents: Array<HeartbeatState>;
+  runsHere: boolean;
+}
+
 /** Newest first. */
 export interface Heartbeats {
   entries: Array<HeartbeatEntry>;
@@ -1339,14 +1364,15 @@ export interface ScheduleCreateParams {
 }
 
 /**
- * A run has ended. `alert`: it has failed for the second time in a row; `disabled`: it no longer runs by itself.
+ * A run has ended, `at` then. `alert`: it has failed for the second time in a row, or for good.
  *
- * Nobody needs to hear of a `silent` one.
+ * `disabled`: it has failed so often that it no longer runs by itself. Nobody needs to hear of a `silent` one.
  */
 export interface ScheduleFinishedData {
   jobId: string;
   name: string;
   key: string;
+  at: string;
   outcome: "ok" | "silent" | "failed" | "aborted" | "interrupted";
   text?: string | null;
   error?: string | null;
@@ -1356,11 +1382,17 @@ export interface ScheduleFinishedData {
   disabled: boolean;
 }
 
-/** A beat that asked a model has ended. `acts`: it has something to say. */
+/**
+ * A beat that asked a model has ended; it began `at` then.
+ *
+ * `acts`: it has something to say; `quiet`: that waits in the log of heartbeats.
+ */
 export interface ScheduleHeartbeatData {
   agentId: string;
+  at: string;
   outcome: "ok" | "silent" | "failed" | "aborted" | "interrupted";
   acts: boolean;
+  quiet: boolean;
   text?: string | null;
   error?: string | null;
   sessionKey?: string | null;
@@ -1370,11 +1402,16 @@ export interface ScheduleHistory {
   entries: Array<HistoryEntry>;
 }
 
-/** Newest first; of all jobs without a `jobId`. `before` is an entry's `at`, for those before it. */
+/**
+ * Newest first; of all jobs without a `jobId`. `before` is an entry's `at`, for those before it.
+ *
+ * `since`, an ISO 8601 time in UTC, leaves out what ended before it, and what has not ended.
+ */
 export interface ScheduleHistoryParams {
   jobId?: string | null;
   limit?: number;
   before?: string | null;
+  since?: string | null;
 }
 
 export interface ScheduleJob {
@@ -1398,6 +1435,35 @@ export interface ScheduleListParams {
   query?: string | null;
   limit?: number;
   offset?: number;
+}
+
+/** `when` it would run in words, its `next` times as clocks there show them, and in which session, and why. */
+export interface SchedulePreview {
+  when: string;
+  next: Array<string>;
+  sessionTarget: "main" | "isolated";
+  targetReason: string;
+}
+
+/** Of a new job, or of the changes to `jobId`. */
+export interface SchedulePreviewParams {
+  name?: string | null;
+  at?: string | null;
+  everyMs?: number | null;
+  cron?: string | null;
+  tz?: string | null;
+  message?: string | null;
+  toolCalls?: Array<CallParams> | null;
+  skill?: string | null;
+  parameters?: Record<string, unknown> | null;
+  synthesisPrompt?: string | null;
+  sessionTarget?: "main" | "isolated" | null;
+  model?: string | null;
+  policy?: Array<string> | null;
+  wake?: "now" | "heartbeat" | null;
+  catchUp?: boolean | null;
+  enabled?: boolean | null;
+  jobId?: string | null;
 }
 
 export interface ScheduleStarted {
@@ -1428,6 +1494,17 @@ export interface ScheduleUpdateParams {
 /** A job has been added, changed, removed, or has begun or ended; null: several. */
 export interface ScheduleUpdatedData {
   jobId?: string | null;
+}
+
+/** `reason`, in words for the agent, stands in the beat's message. */
+export interface ScheduleWakeParams {
+  agentId?: string | null;
+  reason?: string;
+}
+
+/** When it looks: a beat follows the one before it after 30 s at the earliest. */
+export interface ScheduleWoken {
+  at: string;
 }
 
 /**
@@ -1580,13 +1657,13 @@ export interface SessionsSubscribeParams {
 /** `value` null removes the key. */
 export interface SettingEdit {
   key: string;
-  value: string | number | number | null;
+  value: string | boolean | number | number | null;
 }
 
 /** `value` is the one in force, null if the default applies. */
 export interface SettingValue {
   key: string;
-  value?: string | number | number | null;
+  value?: string | boolean | number | number | null;
   /** the environment variable that sets it */
   lockedBy?: string | null;
 }
@@ -2157,6 +2234,7 @@ export interface Methods {
   "knowledge.restore": { params: KnowledgeItemParams; result: KnowledgeItemInfo };
   "knowledge.search": { params: KnowledgeSearchParams; result: KnowledgeResults };
   "schedule.list": { params: ScheduleListParams; result: ScheduleList };
+  "schedule.preview": { params: SchedulePreviewParams; result: SchedulePreview };
   "schedule.get": { params: ScheduleJobParams; result: ScheduleJob };
   "schedule.create": { params: ScheduleCreateParams; result: ScheduleJob };
   "schedule.update": { params: ScheduleUpdateParams; result: ScheduleJob };
@@ -2164,6 +2242,8 @@ export interface Methods {
   "schedule.runNow": { params: ScheduleJobParams; result: ScheduleStarted };
   "schedule.history": { params: ScheduleHistoryParams; result: ScheduleHistory };
   "schedule.heartbeats": { params: HeartbeatsParams; result: Heartbeats };
+  "schedule.heartbeatStates": { params: NoParams; result: HeartbeatStates };
+  "schedule.wake": { params: ScheduleWakeParams; result: ScheduleWoken };
   "usage.get": { params: UsageGetParams; result: UsageReport };
   "onboarding.state": { params: OnboardingParams; result: OnboardingState };
   "onboarding.answer": { params: OnboardingAnswerParams; result: OnboardingState };

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from onyx_jupyter.config.sections import section
+from onyx_jupyter.features.schedule.heartbeat_operations import HEARTBEAT_OPERATIONS
 from onyx_jupyter.features.schedule.heartbeats import HEARTBEAT_LOG, HEARTBEATS, Beat, Heartbeats
 from onyx_jupyter.features.schedule.job_runs import JobRuns
 from onyx_jupyter.features.schedule.kept_sessions import KeptSessions
@@ -26,6 +29,7 @@ from onyx_jupyter.operations.keys import (
     TIME_ZONE,
 )
 from onyx_jupyter.schedule.heartbeat import HeartbeatLog
+from onyx_jupyter.schedule.job_state import text_of
 from onyx_jupyter.schedule.job_store import JobStore
 from onyx_jupyter.schedule.run_log import RunLog
 from onyx_jupyter.schedule.scheduler import Finished, Scheduler
@@ -45,15 +49,24 @@ def make(parts: Parts) -> Built:
         job, facts = ended.occurrence.job, ended.result.facts
         told = {name: facts[name] for name in ("text", "error", "denied", "sessionKey") if name in facts}
         about = {"jobId": job.id, "name": job.name, "key": ended.occurrence.key, "outcome": ended.result.outcome}
-        streams.broadcast("schedule.finished", {**about, **told, "alert": ended.alert, "disabled": ended.disabled})
+        state = {"at": text_of(ended.at), "alert": ended.alert, "disabled": ended.disabled}
+        streams.broadcast("schedule.finished", {**about, **told, **state})
 
     runs_of_sessions = parts.get(RUNS)
     unattended = UnattendedRuns(parts.get(SESSIONS), streams, parts.get(SEND_MESSAGE), runs_of_sessions.activity)
 
-    def beaten(beat: Beat) -> None:
+    def beaten(beat: Beat, at: datetime, is_quiet: bool) -> None:
         told = {name: beat.facts[name] for name in ("text", "error", "sessionKey") if name in beat.facts}
         streams.broadcast(
-            "schedule.heartbeat", {"agentId": beat.agent_id, "outcome": beat.outcome, "acts": beat.acts, **told}
+            "schedule.heartbeat",
+            {
+                "agentId": beat.agent_id,
+                "at": text_of(at),
+                "outcome": beat.outcome,
+                "acts": beat.acts,
+                "quiet": is_quiet,
+                **told,
+            },
         )
 
     heartbeat_log = HeartbeatLog(host.home.schedule / "heartbeat.jsonl")
@@ -66,6 +79,7 @@ def make(parts: Parts) -> Built:
         host.clock,
         is_busy=lambda session_key: runs_of_sessions.activity(session_key) != "idle",
         abort=runs_of_sessions.abort_session,
+        on_begin=lambda: changed(None),
         on_beat=beaten,
     )
     kept = KeptSessions(unattended, lambda job_id, limit: scheduler.history(job_id, limit))
@@ -113,7 +127,7 @@ FEATURE = Feature(
     requires=(HOST, CONFIGURED, AGENTS, RUNS, SESSIONS, STREAMS, SEND_MESSAGE),
     provides=(SCHEDULER, HEARTBEATS, HEARTBEAT_LOG, TIME_ZONE),
     settings=ScheduleSettings,
-    operations=OPERATIONS,
+    operations=(*OPERATIONS, *HEARTBEAT_OPERATIONS),
     events=(
         EventType("schedule.updated", ScheduleUpdatedData),
         EventType("schedule.finished", ScheduleFinishedData),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -36,6 +36,8 @@ DEFERRED = timedelta(seconds=60)
 BETWEEN_WAKES = timedelta(seconds=30)
 STAGGER = timedelta(seconds=15)
 """Between the beats of different agents."""
+MAX_REASONS = 5
+"""Of one beat; a program that wakes an agent in a loop fills no prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,10 @@ class Beat:
 
 
 class Heartbeats:
-    """One beat at a time, over all agents. `is_busy` tells whether a session is at work, `abort` stops its run."""
+    """One beat at a time, over all agents. `is_busy` tells whether a session is at work, `abort` stops its run.
+
+    `on_begin` is called when one asks a model; `on_beat` with its end, when it began, and whether it was a quiet one.
+    """
 
     def __init__(
         self,
@@ -62,7 +67,8 @@ class Heartbeats:
         *,
         is_busy: Callable[[str], bool],
         abort: Callable[[str], None],
-        on_beat: Callable[[Beat], None],
+        on_begin: Callable[[], None],
+        on_beat: Callable[[Beat, datetime, bool], None],
     ) -> None:
         self._configured = configured
         self._agents = agents
@@ -72,12 +78,29 @@ class Heartbeats:
         self._clock = clock
         self._is_busy = is_busy
         self._abort = abort
+        self._on_begin = on_begin
         self._on_beat = on_beat
         self._next: dict[str, datetime] = {}
         self._last: dict[str, datetime] = {}
         self._waiting: dict[str, asyncio.Event] = {}
+        self._reasons: dict[str, list[str]] = {}
+        self._beating: str | None = None
         self._wakeup = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the agents of this home beat on this server."""
+        return self._task is not None
+
+    @property
+    def beating(self) -> str | None:
+        """The agent that looks now."""
+        return self._beating
+
+    def next_of(self, agent_id: str) -> datetime | None:
+        """When the agent looks next; None if it does not."""
+        return self._next.get(agent_id)
 
     async def begin(self) -> None:
         """From now on the agents of this home beat on this server."""
@@ -93,12 +116,16 @@ class Heartbeats:
         """Looks at the clock again; for a clock that was moved."""
         self._wakeup.set()
 
-    def wake(self, agent_id: str) -> None:
-        """Something happened that the agent should look at: beats soon, at most every 30 s."""
+    def wake(self, agent_id: str, reason: str) -> datetime:
+        """Something happened that the agent should look at: beats soon, at most every 30 s, also at a quiet hour."""
+        reasons = self._reasons.setdefault(agent_id, [])
+        if reason not in reasons and len(reasons) < MAX_REASONS:
+            reasons.append(reason)
         last = self._last.get(agent_id)
         soon = max(self._clock.now(), last + BETWEEN_WAKES) if last else self._clock.now()
         self._next[agent_id] = min(self._next.get(agent_id, soon), soon)
         self._wakeup.set()
+        return self._next[agent_id]
 
     async def next_beat(self, agent_id: str) -> None:
         """Returns with the agent's next beat, even if its file is empty; at once where there are no heartbeats."""
@@ -140,7 +167,7 @@ class Heartbeats:
 
     async def _beat(self, agent_id: str, config: HeartbeatConfig) -> None:
         now, settings = self._clock.now(), self._settings()
-        hours = config.active_hours
+        hours = None if self._reasons.get(agent_id) else config.active_hours
         if hours is not None and not is_active(now, hours.start, hours.end, hours.tz or settings.zone):
             return
         main = await self._runs.main_session(agent_id, settings.main_session)
@@ -149,21 +176,29 @@ class Heartbeats:
             return
         if (waiting := self._waiting.pop(agent_id, None)) is not None:
             waiting.set()
-        text = await asyncio.to_thread(_read, self._agents.agent(agent_id).workspace / FILE)
-        tasks = tasks_in(text)
+        tasks = await asyncio.to_thread(tasks_of, self._agents.agent(agent_id).workspace)
+        reasons = self._reasons.pop(agent_id, [])
         if tasks is None:
             return
         self._last[agent_id] = now
-        beat = await self._ask(agent_id, tasks, now, config)
+        self._beating = agent_id
+        try:
+            self._on_begin()
+            beat = await self._ask(agent_id, tasks, reasons, now, config)
+        finally:
+            self._beating = None
         await asyncio.to_thread(self._record, beat, now, is_quiet=config.quiet_mode)
         if beat.acts and not config.quiet_mode and beat.outcome == "ok":
             await self._tell(beat, main, now)
-        self._on_beat(beat)
+        self._on_beat(beat, now, config.quiet_mode)
 
-    async def _ask(self, agent_id: str, tasks: str, now: datetime, config: HeartbeatConfig) -> Beat:
+    async def _ask(
+        self, agent_id: str, tasks: str, reasons: Sequence[str], now: datetime, config: HeartbeatConfig
+    ) -> Beat:
         """One light run in a session of its own, which is kept only if it has done something."""
         cut = tasks if len(tasks) <= MAX_TASKS_CHARS else f"{tasks[:MAX_TASKS_CHARS]}\n[The rest did not fit.]"
-        message = f"{scheduled_prefix('Heartbeat', text_of(now))}\nWhat to look after ({FILE}):\n{cut}"
+        woken = "".join(f"You were woken: {reason}\n" for reason in reasons)
+        message = f"{scheduled_prefix('Heartbeat', text_of(now.replace(microsecond=0)))}\n{woken}What to look after ({FILE}):\n{cut}"
         key = await self._runs.new_session(agent_id, "Heartbeat")
         own = self._agents.agent(agent_id).config.heartbeat.model
         model = unattended_model(self._configured, self._agents, "heartbeat", agent_id, own)
@@ -197,7 +232,7 @@ class Heartbeats:
         """What it says stands in the main session like an answer, without asking a model again."""
         key = main or await self._runs.new_session(beat.agent_id, "Heartbeat")
         about = {"id": "heartbeat", "key": f"heartbeat@{text_of(now)}", "answer": beat.facts["text"]}
-        prefix = scheduled_prefix("Heartbeat", text_of(now))
+        prefix = scheduled_prefix("Heartbeat", text_of(now.replace(microsecond=0)))
         await self._runs.run(key, f"{prefix}\nLook after {FILE}.", RunOrigin.of_job(about, "heartbeat"))
 
     def _record(self, beat: Beat, now: datetime, *, is_quiet: bool) -> None:
@@ -217,8 +252,9 @@ def heartbeat_of(config: Config, agent: AgentConfig) -> HeartbeatConfig:
     return config.heartbeat.model_copy(update=own)
 
 
-def _read(path: Path) -> str:
+def tasks_of(workspace: Path) -> str | None:
+    """What the agent of that workspace looks after; None if nothing. For threads."""
     try:
-        return path.read_text("utf-8", errors="replace")
+        return tasks_in((workspace / FILE).read_text("utf-8", errors="replace"))
     except OSError:  # an agent without the file does not beat
-        return ""
+        return None

@@ -15,8 +15,8 @@ from onyx_jupyter.errors import StorageError
 from onyx_jupyter.events import ChatError, ChatFinal
 from onyx_jupyter.features.schedule.settings import ScheduleSettings
 from onyx_jupyter.features.schedule.unattended_runs import EndedRun, UnattendedRuns
+from onyx_jupyter.schedule.job_state import text_of
 from onyx_jupyter.schedule.jobs import Job
-from onyx_jupyter.schedule.run_log import key_of
 from onyx_jupyter.schedule.scheduler import Occurrence, RunResult
 from onyx_jupyter.sessions.origin import RunOrigin
 from onyx_jupyter.skills.skill import TOOL_PREFIX
@@ -88,7 +88,7 @@ class JobRuns:
 
     def _message(self, occurrence: Occurrence, calls: list[dict[str, Any]]) -> str:
         job, due = occurrence.job, occurrence.planned or self._clock.now()
-        shown = key_of("", due)[1:]
+        shown = text_of(due.replace(microsecond=0))
         task = job.message or job.synthesis_prompt or f"Run {', '.join(call['tool'] for call in calls)}."
         return f"{scheduled_prefix(job.name, shown)}\n{task}"
 

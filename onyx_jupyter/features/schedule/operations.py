@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 from onyx_jupyter.config.sections import section
+from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.features.schedule import wire
-from onyx_jupyter.features.schedule.heartbeats import HEARTBEAT_LOG
 from onyx_jupyter.features.schedule.settings import ScheduleSettings
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.keys import CONFIGURED, HOST, SCHEDULER
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import Ok
-from onyx_jupyter.schedule.job_fields import changed_job, describe, new_job
-from onyx_jupyter.schedule.job_state import text_of
+from onyx_jupyter.schedule.job_fields import changed_job, describe, new_job, next_times
+from onyx_jupyter.schedule.job_state import moment_of, text_of
 from onyx_jupyter.schedule.jobs import At, Cron, Every, Job
 from onyx_jupyter.schedule.scheduler import JobNow, Scheduler
 
@@ -28,12 +28,31 @@ async def schedule_list(params: wire.ScheduleListParams, caller: Caller) -> dict
     jobs, problems = await scheduler.list()
     words = (params.query or "").casefold().split()
     fitting = [one for one in jobs if params.agent_id in (None, one.job.agent_id) and _holds(one.job, words)]
+    fitting.sort(key=_turn)
     zone = _settings(caller).zone
     return {
         "jobs": [_info(one, zone) for one in fitting[params.offset : params.offset + params.limit]],
         "total": len(fitting),
         "runsHere": scheduler.is_owner,
         "problems": [*problems, *([scheduler.problem] if scheduler.problem else [])],
+    }
+
+
+async def schedule_preview(params: wire.SchedulePreviewParams, caller: Caller) -> dict[str, Any]:
+    """What would become of these fields. Nothing is kept."""
+    host, zone = caller.get(HOST), _settings(caller).zone
+    now, given = host.clock.now(), params.model_dump(by_alias=True, exclude_none=True)
+    job_id = given.pop("jobId", None)
+    if job_id is not None:
+        old = (await caller.get(SCHEDULER).get(job_id)).job
+        job = changed_job(old, given, now=now, zone=zone)
+    else:
+        job = new_job(given, job_id="preview", agent_id="main", now=now, zone=zone)
+    return {
+        "when": describe(job, zone),
+        "next": next_times(job, now, zone),
+        "sessionTarget": job.session_target,
+        "targetReason": job.target_reason,
     }
 
 
@@ -76,17 +95,32 @@ async def schedule_run_now(params: wire.ScheduleJobParams, caller: Caller) -> di
 
 
 async def schedule_history(params: wire.ScheduleHistoryParams, caller: Caller) -> dict[str, Any]:
-    lines = await caller.get(SCHEDULER).history(params.job_id, params.limit, params.before)
+    scheduler, since = caller.get(SCHEDULER), _moment("since", params.since)
+    lines = await scheduler.history(params.job_id, params.limit, params.before, since)
     return {"entries": [_entry(line) for line in lines]}
 
 
-async def schedule_heartbeats(params: wire.HeartbeatsParams, caller: Caller) -> dict[str, Any]:
-    return {"entries": await asyncio.to_thread(caller.get(HEARTBEAT_LOG).newest, params.limit)}
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+def _turn(now: JobNow) -> tuple[bool, datetime]:
+    """What runs comes first, then what runs next, then what does not run by itself."""
+    return now.state.running is None, now.next_at or _NEVER
 
 
 def _holds(job: Job, words: list[str]) -> bool:
     text = f"{job.name} {job.message or ''} {job.skill or ''}".casefold()
     return all(word in text for word in words)
+
+
+def _moment(name: str, text: str | None) -> datetime | None:
+    """Raises: InvalidRequest."""
+    try:
+        return moment_of(text) if text is not None else None
+    except ValueError as error:
+        raise InvalidRequest(
+            f"`{name}`: {text!r:.60} is not a time such as 2026-05-01T09:00:00Z.", field=name
+        ) from error
 
 
 def _info(now: JobNow, zone: str) -> dict[str, Any]:
@@ -128,6 +162,14 @@ def _entry(line: dict[str, Any]) -> dict[str, Any]:
 
 OPERATIONS = (
     Operation("schedule.list", wire.ScheduleListParams, wire.ScheduleList, schedule_list, "read", dispatch="beside"),
+    Operation(
+        "schedule.preview",
+        wire.SchedulePreviewParams,
+        wire.SchedulePreview,
+        schedule_preview,
+        "read",
+        dispatch="beside",
+    ),
     Operation("schedule.get", wire.ScheduleJobParams, wire.ScheduleJob, schedule_get, "read", dispatch="beside"),
     Operation("schedule.create", wire.ScheduleCreateParams, wire.ScheduleJob, schedule_create, "admin"),
     Operation("schedule.update", wire.ScheduleUpdateParams, wire.ScheduleJob, schedule_update, "admin"),
@@ -140,8 +182,5 @@ OPERATIONS = (
         schedule_history,
         "read",
         dispatch="beside",
-    ),
-    Operation(
-        "schedule.heartbeats", wire.HeartbeatsParams, wire.Heartbeats, schedule_heartbeats, "read", dispatch="beside"
     ),
 )

@@ -52,6 +52,21 @@ class ScheduleUpdateParams(JobFields):
     job_id: str
 
 
+class SchedulePreviewParams(JobFields):
+    """Of a new job, or of the changes to `jobId`."""
+
+    job_id: str | None = None
+
+
+class SchedulePreview(Wire):
+    """`when` it would run in words, its `next` times as clocks there show them, and in which session, and why."""
+
+    when: str
+    next: list[str]
+    session_target: SessionTarget
+    target_reason: str
+
+
 class ScheduleJobParams(Wire):
     job_id: str
 
@@ -64,11 +79,15 @@ class ScheduleListParams(Wire):
 
 
 class ScheduleHistoryParams(Wire):
-    """Newest first; of all jobs without a `jobId`. `before` is an entry's `at`, for those before it."""
+    """Newest first; of all jobs without a `jobId`. `before` is an entry's `at`, for those before it.
+
+    `since`, an ISO 8601 time in UTC, leaves out what ended before it, and what has not ended.
+    """
 
     job_id: str | None = None
     limit: int = Field(default=50, ge=1, le=1000)
     before: str | None = None
+    since: str | None = None
 
 
 class JobInfo(Wire):
@@ -162,14 +181,15 @@ class ScheduleUpdatedData(Wire):
 
 
 class ScheduleFinishedData(Wire):
-    """A run has ended. `alert`: it has failed for the second time in a row; `disabled`: it no longer runs by itself.
+    """A run has ended, `at` then. `alert`: it has failed for the second time in a row, or for good.
 
-    Nobody needs to hear of a `silent` one.
+    `disabled`: it has failed so often that it no longer runs by itself. Nobody needs to hear of a `silent` one.
     """
 
     job_id: str
     name: str
     key: str
+    at: str
     outcome: Outcome
     text: str | None = None
     error: str | None = None
@@ -204,12 +224,56 @@ class Heartbeats(Wire):
     entries: list[HeartbeatEntry]
 
 
-class ScheduleHeartbeatData(Wire):
-    """A beat that asked a model has ended. `acts`: it has something to say."""
+class HeartbeatState(Wire):
+    """The heartbeat of one agent. `hasTasks`: its HEARTBEAT.md holds something; `isCut`: more than a beat takes.
+
+    `own`: the agent has keys of its own in `agents.list`, which count before those of `heartbeat`.
+    """
 
     agent_id: str
+    agent_name: str
+    enabled: bool
+    interval_ms: int
+    active_hours: str | None = None
+    quiet_mode: bool
+    own: bool
+    has_tasks: bool
+    is_cut: bool
+    next_at: str | None = None
+    running: bool
+
+
+class HeartbeatStates(Wire):
+    """`runsHere`: the agents beat on this server; else on another one on the same home."""
+
+    agents: list[HeartbeatState]
+    runs_here: bool
+
+
+class ScheduleWakeParams(Wire):
+    """`reason`, in words for the agent, stands in the beat's message."""
+
+    agent_id: str | None = None
+    reason: str = Field(default="a person asks to look now", min_length=1, max_length=300)
+
+
+class ScheduleWoken(Wire):
+    """When it looks: a beat follows the one before it after 30 s at the earliest."""
+
+    at: str
+
+
+class ScheduleHeartbeatData(Wire):
+    """A beat that asked a model has ended; it began `at` then.
+
+    `acts`: it has something to say; `quiet`: that waits in the log of heartbeats.
+    """
+
+    agent_id: str
+    at: str
     outcome: Outcome
     acts: bool
+    quiet: bool
     text: str | None = None
     error: str | None = None
     session_key: str | None = None

@@ -17,7 +17,7 @@ from onyx_jupyter.config.schema import Config
 from onyx_jupyter.config.schema.section import REFUSED_ADDRESS, REFUSED_MODEL
 from onyx_jupyter.config.sections import with_sections
 from onyx_jupyter.errors import ConfigChanged, ConfigError, InvalidRequest
-from onyx_jupyter.features.settings.wire import SettingEdit
+from onyx_jupyter.features.settings.wire import SettingEdit, SettingValueType
 from onyx_jupyter.operations.dependencies import Key
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS
 
@@ -28,6 +28,7 @@ _LIMITS = {
     "dayTokens": "day_tokens",
     "sessionTokens": "session_tokens",
 }
+_HEARTBEAT = {"enabled": "enabled", "quietMode": "quiet_mode", "intervalMs": "interval_ms"}
 _PLACES = {
     "baseUrl": "base_url",
     "region": "region",
@@ -80,11 +81,13 @@ class SettingsService:
         return None
 
 
-def _values(config: Config) -> Iterator[tuple[str, str | float | None]]:
+def _values(config: Config) -> Iterator[tuple[str, SettingValueType]]:
     for role in ROLES:
         yield keys_of(role)[0], role_model(config, role)
     for key, name in _LIMITS.items():
         yield f"security.budget.{key}", getattr(config.security.budget, name)
+    for key, name in _HEARTBEAT.items():
+        yield f"heartbeat.{key}", getattr(config.heartbeat, name)
     for provider in dict.fromkeys([*config.providers, *KNOWN_PROVIDERS]):
         own = config.providers.get(provider)
         for key, name in _PLACES.items():
@@ -97,7 +100,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value is not None}
 
 
-def _value(key: str, value: str | float | None, variables: Mapping[str, str]) -> dict[str, Any]:
+def _value(key: str, value: SettingValueType, variables: Mapping[str, str]) -> dict[str, Any]:
     names = next((keys_of(role) for role in ROLES if keys_of(role)[0] == key), (key,))
     variable = next((variables[name] for name in names if name in variables), None)
     value = None if value in (REFUSED_ADDRESS, REFUSED_MODEL) else value
@@ -114,6 +117,8 @@ def _paths(edit: SettingEdit) -> dict[Path, Any]:
     section, _, rest = edit.key.partition(".")
     if section == "security" and rest.removeprefix("budget.") in _LIMITS:
         return {tuple(edit.key.split(".")): value}
+    if section == "heartbeat" and rest in _HEARTBEAT:
+        return {(section, rest): value}
     provider, _, name = rest.rpartition(".")
     if section == "providers" and provider and name in _PLACES:
         return {(section, provider, name): value}

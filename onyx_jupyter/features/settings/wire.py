@@ -8,12 +8,14 @@ from pydantic import Field
 
 from onyx_jupyter.operations.wire import Wire
 
+SettingValueType = str | bool | int | float | None
+
 
 class SettingValue(Wire):
     """`value` is the one in force, null if the default applies."""
 
     key: str
-    value: str | int | float | None = None
+    value: SettingValueType = None
     locked_by: str | None = Field(default=None, description="the environment variable that sets it")
 
 
@@ -37,7 +39,7 @@ class SettingEdit(Wire):
     """`value` null removes the key."""
 
     key: str
-    value: str | int | float | None
+    value: SettingValueType
 
 
 class SettingsSetParams(Wire):

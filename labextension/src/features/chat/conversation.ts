@@ -111,6 +111,8 @@ export interface UserMessage extends Manner {
   fromSession?: string;
   /** The notebook whose cell asked. */
   fromNotebook?: string;
+  /** The scheduled job whose message it is; empty for a heartbeat. */
+  fromJob?: string;
   /** That notebook's path, if its kernel belongs to this server. */
   fromPath?: string;
   /** It arrived during `runId` and joins that run instead of starting one. */

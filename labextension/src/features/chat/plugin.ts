@@ -27,7 +27,7 @@ import { SidebarPanels } from './sidebar_panels';
 import type { SidebarPanel } from './sidebar_panels';
 import { ToolResults } from './tool_results';
 import { TurnChanges } from '../review/turn_changes';
-import { TabMemory } from './tab_memory';
+import { TabMemory, browserStore } from './tab_memory';
 import { openTurn, ViewState } from './view_state';
 import type { ContextItem } from '../../protocol/wire';
 import { INotebookFront, IOnyxChat, IOnyxConnection, IOnyxRendering } from '../../tokens';
@@ -55,6 +55,7 @@ const Command = {
 const OPEN_FILE = 'onyx:open-file';
 const FILES = 'onyx:open-workspace';
 const SKILLS = 'onyx:skills';
+const JOBS = 'onyx:jobs';
 const SETTINGS = 'onyx:settings';
 
 export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
@@ -151,7 +152,7 @@ export const chatPlugin: JupyterFrontEndPlugin<IOnyxChat> = {
     sidebar.visibilityChanged.connect(() => void (sidebar.isVisible && project.load()));
     const activate = () => app.shell.activateById(sidebar.id);
     addCommands(app, trans, model, view, activate);
-    [MEMORY_COMMAND, SKILLS, FILES].forEach(command => menu.addItem({ command, args: IN_MENU }));
+    [MEMORY_COMMAND, SKILLS, JOBS, FILES].forEach(command => menu.addItem({ command, args: IN_MENU }));
     menu.addItem({ type: 'separator' });
     [
       Command.connectModel,
@@ -232,7 +233,7 @@ function openOnFirstVisit(layout: ILabShell.ILayout, id: string, shell: ILabShel
 
 function createModel(app: JupyterFrontEnd, connection: IOnyxConnection, front: INotebookFront): ChatModel {
   const prefix = `onyx:${app.serviceManager.serverSettings.baseUrl}:`;
-  const memory = new TabMemory(prefix, store('sessionStorage'), store('localStorage'));
+  const memory = new TabMemory(prefix, browserStore('sessionStorage'), browserStore('localStorage'));
   const { assistant } = connection;
   return new ChatModel(
     pageServices(connection),
@@ -259,15 +260,6 @@ function turnsOf(model: ChatModel, { client }: IOnyxConnection): TurnChanges {
 async function review(app: JupyterFrontEnd, path: string): Promise<void> {
   const command = app.commands.hasCommand(REVIEW_COMMAND) ? REVIEW_COMMAND : 'docmanager:open';
   await app.commands.execute(command, { path });
-}
-
-/** A browser may forbid storage altogether: even accessing it throws then. */
-function store(name: 'sessionStorage' | 'localStorage'): Storage | null {
-  try {
-    return window[name];
-  } catch {
-    return null;
-  }
 }
 
 function addCommands(

@@ -12,6 +12,15 @@ export interface KeyValueStore {
   removeItem(key: string): void;
 }
 
+/** A browser may forbid storage altogether: even accessing it throws then. */
+export function browserStore(name: 'sessionStorage' | 'localStorage'): KeyValueStore | null {
+  try {
+    return window[name];
+  } catch {
+    return null;
+  }
+}
+
 export class TabMemory {
   /** `shared` outlives the tab; `own` belongs to this tab alone, so that two tabs can show two sessions. */
   constructor(

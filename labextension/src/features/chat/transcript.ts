@@ -30,6 +30,7 @@ interface Meta {
   context?: ContextOf[] | null;
   from?: { sessionKey: string };
   kernel?: { name?: string; path?: string };
+  job?: { name?: string };
   model?: string;
   thought?: { text?: unknown; seconds?: unknown } | null;
   status?: ToolStatus;
@@ -105,6 +106,7 @@ function userMessage(entry: Entry, meta: Meta): Conversation[number] {
     fromSession: meta.from?.sessionKey,
     fromNotebook: meta.kernel && (meta.kernel.path ?? meta.kernel.name ?? ''),
     fromPath: meta.kernel?.path,
+    fromJob: meta.job && (meta.job.name ?? ''),
     mode: asMode(meta.mode)
   };
 }

@@ -83,15 +83,23 @@ export function MessageBody({ message }: { message: UserMessage }): JSX.Element 
           </span>
         )}
       </h3>
-      <div className="onyx-Message-said">{message.text}</div>
+      <div className="onyx-Message-said">{textOf(message)}</div>
       {message.context.length > 0 && <SentContext items={message.context} />}
     </>
   );
 }
 
-function senderOf({ fromSession, fromNotebook }: UserMessage, trans: TranslationBundle): string {
+/** A job's message begins with a line for the model, which says what the heading says here. */
+function textOf({ fromJob, text }: UserMessage): string {
+  return fromJob === undefined ? text : text.replace(/^\[SCHEDULED TASK - [^\]]*\]\n/, '');
+}
+
+function senderOf({ fromSession, fromNotebook, fromJob }: UserMessage, trans: TranslationBundle): string {
   if (fromSession) {
     return trans.__('Onyx, from another session');
+  }
+  if (fromJob !== undefined) {
+    return fromJob ? trans.__('Scheduled: %1', fromJob) : trans.__('Heartbeat');
   }
   if (fromNotebook === undefined) {
     return trans.__('You');

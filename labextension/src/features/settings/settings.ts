@@ -4,7 +4,7 @@ import type { SocketClient } from '../../protocol/socket_client';
 import type { SettingsInfo, SettingValue } from '../../protocol/wire';
 import { LiveList } from '../../shared/live_list';
 
-type Value = string | number | null;
+export type Value = string | number | boolean | null;
 
 export class Settings extends LiveList {
   constructor(client: SocketClient) {
