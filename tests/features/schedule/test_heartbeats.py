@@ -135,7 +135,7 @@ async def test_disabled_heartbeat_never_beats(tmp_path: Path) -> None:
         await h.onyx.ready()
         h.clock.advance(3600)
         beats_of(h).check_due()
-        beats_of(h).wake("main")
+        beats_of(h).wake("main", "something happened")
         await h.ask("schedule.list")
         assert h.model.requests == []
 
@@ -182,10 +182,10 @@ async def test_beat_may_change_nothing_unasked(tmp_path: Path) -> None:
 async def test_wake_brings_a_beat_soon_but_never_a_flood(tmp_path: Path) -> None:
     async with home(tmp_path, ["HEARTBEAT_OK"] * 3, config=config(intervalMs=1_800_000)) as h:
         await filled(h)
-        beats_of(h).wake("main")
+        beats_of(h).wake("main", "something happened")
         await until(lambda: len(h.of("schedule.heartbeat")) == 1)
         for _ in range(5):
-            beats_of(h).wake("main")
+            beats_of(h).wake("main", "something happened")
         h.clock.advance(29)
         beats_of(h).check_due()
         await h.ask("schedule.list")
