@@ -25,6 +25,7 @@ from onyx_jupyter.providers.local_files.catalogue import CatalogueModel
 from onyx_jupyter.testing.script import Call, Reply, Say, Tokens
 from onyx_jupyter.testing.scripted_server import Received, ScriptedServer
 from scripts.local_pictures import LOCAL_PICTURES, STAND_IN, find_model, stand_in
+from scripts.routine_pictures import ROUTINE_PICTURES, report
 from scripts.studio import NOTEBOOK, ROOT, SIZE_PX, Studio, scroll_to
 from tests.e2e.chromium import ARGUMENTS, find_chromium
 from tests.e2e.lab_server import LabServer
@@ -103,6 +104,8 @@ def answer(request: Received) -> Reply:
     begin = max(index for index, message in enumerate(messages) if message["role"] == "user")
     step = sum(message["role"] == "assistant" for message in messages[begin:])
     insertion = {"path": NOTEBOOK, "cellType": "code", "source": PLOT, "afterCellId": "next"}
+    if (reported := report(request)) is not None:
+        return reported
     if "single word" in request.last_user_text:
         return [Say("yes"), Tokens(31, 2)]
     if SECOND_QUESTION in request.last_user_text and step > 0:
@@ -274,6 +277,7 @@ PICTURES: Mapping[str, Callable[[Studio], Page]] = {
     "memory": memory,
     "settings": settings,
     "usage": usage,
+    **ROUTINE_PICTURES,
 }
 
 
