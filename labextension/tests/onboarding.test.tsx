@@ -27,7 +27,8 @@ const ROLE: OnboardingQuestion = {
   ],
   other: 'What you work on',
   chosen: [],
-  words: ''
+  words: '',
+  canBePhrased: false
 };
 const ANNOYANCES: OnboardingQuestion = {
   ...ROLE,
@@ -151,6 +152,25 @@ describe('a question', () => {
     expect(document.activeElement).toBe(part('onboarding-words'));
     await press('Enter', part<HTMLElement>('onboarding-words')!);
     expect(answers()[0]).toEqual({ agentId: null, questionId: 'name', choices: [], text: 'Ada' });
+  });
+
+  it('lets a model phrase the words, which come back with one click', async () => {
+    peer.results['onboarding.phrase'] = { text: 'emojis', line: 'Avoid: emojis' };
+    await open(stateWith({ ...ANNOYANCES, words: 'it puts emojis everywhere', canBePhrased: true }));
+    await click('onboarding-phrase');
+    expect(peer.askedFor('onboarding.phrase')).toEqual([
+      { agentId: null, questionId: 'annoyances', text: 'it puts emojis everywhere' }
+    ]);
+    const field = part<HTMLInputElement>('onboarding-words')!;
+    expect(field.value).toBe('emojis');
+    expect(part('onboarding-phrased')!.textContent).toBe('Will be written: Avoid: emojis');
+    await click('onboarding-own-words');
+    expect(field.value).toBe('it puts emojis everywhere');
+    expect(part('onboarding-phrase')).not.toBeNull();
+    peer.results['onboarding.phrase'] = new Refusal(1, 'It did not answer. Your words stay.');
+    await click('onboarding-phrase');
+    expect(host.textContent).toContain('Your words stay.');
+    expect(field.value).toBe('it puts emojis everywhere');
   });
 
   it('can be skipped, gone back from, and left for later', async () => {

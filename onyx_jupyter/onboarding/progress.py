@@ -64,7 +64,7 @@ class Progress(BaseModel):
 
     def with_answer(self, question_id: str, choices: Sequence[str], text: str) -> Progress:
         """With this answer, at the next question; an empty answer takes the former one back. Raises: InvalidRequest."""
-        question = _question(question_id)
+        question = find_question(question_id)
         answer = _checked(question, choices, text)
         others = {name: one for name, one in self.answers.items() if name != question_id}
         answers = {**others, question_id: answer} if answer.choices or answer.text else others
@@ -73,7 +73,7 @@ class Progress(BaseModel):
     def after(self, question_id: str) -> Progress:
         """At the question after this one, whose answer stays as it is. Raises: InvalidRequest."""
         places = [question.id for question in QUESTIONS]
-        place = places.index(_question(question_id).id)
+        place = places.index(find_question(question_id).id)
         following = [question.id for question in self.asked if places.index(question.id) > place]
         return self.model_copy(update={"at": following[0] if following else REVIEW})
 
@@ -98,7 +98,8 @@ def progress_file(path: Path) -> SharedDocument[Progress]:
     )
 
 
-def _question(question_id: str) -> Question:
+def find_question(question_id: str) -> Question:
+    """Raises: InvalidRequest."""
     found = next((question for question in QUESTIONS if question.id == question_id), None)
     if found is None:
         raise InvalidRequest(f"There is no question {question_id!r}.", field="questionId")

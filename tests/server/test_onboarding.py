@@ -139,3 +139,28 @@ async def test_unknown_agents_questions_and_choices_are_refused(connect, onyx_ho
         with pytest.raises(MethodFailed):
             await client.ask(method, **params)
     assert not (onyx_home / "onboarding").exists() or not list((onyx_home / "onboarding").glob("*.json"))
+
+
+async def test_own_words_are_phrased_by_the_model_and_kept_only_with_the_answer(connect, replies):
+    client = await connect()
+    replies.next = ["Avoid: “emojis in answers”\n"]
+    phrased = await client.ask("onboarding.phrase", questionId="annoyances", text="it puts emojis everywhere")
+    assert phrased == {"text": "emojis in answers", "line": "Avoid: emojis in answers"}
+    (request,) = replies.requests
+    assert "it puts emojis everywhere" in str(request.body["messages"])
+    assert (await client.ask("onboarding.state"))["begun"] is False
+
+
+@pytest.mark.parametrize("answer", ["", "First line\nSecond line", "far too long " * 30])
+async def test_answer_that_is_no_short_line_is_refused(connect, replies, answer):
+    client = await connect()
+    replies.next = [answer]
+    with pytest.raises(MethodFailed, match="Your words stay"):
+        await client.ask("onboarding.phrase", questionId="annoyances", text="emojis")
+
+
+async def test_name_is_never_sent_to_be_phrased(connect, replies):
+    client = await connect()
+    with pytest.raises(MethodFailed, match="cannot be phrased"):
+        await client.ask("onboarding.phrase", questionId="name", text="Ada")
+    assert replies.requests == []

@@ -1135,6 +1135,19 @@ export interface OnboardingParams {
   agentId?: string | null;
 }
 
+/** Own words, which the agent's model turns into the text of an instruction. */
+export interface OnboardingPhraseParams {
+  agentId?: string | null;
+  questionId: string;
+  text: string;
+}
+
+/** `text` in place of the words, and the whole `line` that it writes. */
+export interface OnboardingPhrased {
+  text: string;
+  line: string;
+}
+
 /** The files that would change. */
 export interface OnboardingPreview {
   files: Array<OnboardingFile>;
@@ -1143,7 +1156,7 @@ export interface OnboardingPreview {
 /**
  * `one` choice, `many`, or own words: one line of `text`, or `lines`. `other` is the hint of the field for words.
  *
- * `chosen` and `words` are the answer given so far.
+ * `chosen` and `words` are the answer given so far. `canBePhrased`: there is a model for `onboarding.phrase`.
  */
 export interface OnboardingQuestion {
   id: string;
@@ -1154,6 +1167,7 @@ export interface OnboardingQuestion {
   other: string;
   chosen: Array<string>;
   words: string;
+  canBePhrased: boolean;
 }
 
 export interface OnboardingSkipParams {
@@ -2249,6 +2263,7 @@ export interface Methods {
   "onboarding.answer": { params: OnboardingAnswerParams; result: OnboardingState };
   "onboarding.skip": { params: OnboardingSkipParams; result: OnboardingState };
   "onboarding.back": { params: OnboardingParams; result: OnboardingState };
+  "onboarding.phrase": { params: OnboardingPhraseParams; result: OnboardingPhrased };
   "onboarding.preview": { params: OnboardingParams; result: OnboardingPreview };
   "onboarding.write": { params: OnboardingWriteParams; result: OnboardingWritten };
 }

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from onyx_jupyter.agents.default_model import NO_MODEL
+from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.features.onboarding import wire
+from onyx_jupyter.features.onboarding.phrasing import can_be_phrased, phrased
 from onyx_jupyter.features.onboarding.service import ONBOARDING, Draft
 from onyx_jupyter.files.diff import unified_diff
 from onyx_jupyter.memory.folder import NO_FILE
-from onyx_jupyter.onboarding.progress import Answer, Progress
+from onyx_jupyter.onboarding.progress import Answer, Progress, find_question
 from onyx_jupyter.onboarding.questions import OPTIONAL, PHASES, Question
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.keys import CONFIGURED
 from onyx_jupyter.operations.operation import Operation
 from onyx_jupyter.operations.wire import Wire
+from onyx_jupyter.usage.call_context import model_calls
 
 
 async def state(params: wire.OnboardingParams, caller: Caller) -> dict[str, Any]:
@@ -37,6 +41,24 @@ async def skip(params: wire.OnboardingSkipParams, caller: Caller) -> dict[str, A
     agent_id = onboarding.agent_id(params.agent_id)
     progress = await onboarding.change(agent_id, lambda now: now.after(params.question_id))
     return await _state(agent_id, progress, caller)
+
+
+async def phrase(params: wire.OnboardingPhraseParams, caller: Caller) -> dict[str, Any]:
+    """One short completion by the agent's model; nothing is kept before the person answers with it."""
+    configured, onboarding = caller.get(CONFIGURED), caller.get(ONBOARDING)
+    question = find_question(params.question_id)
+    model_id = _model_of(onboarding.agent_id(params.agent_id), caller)
+    if model_id is None or not can_be_phrased(question):
+        raise InvalidRequest(f"`questionId`: {question.id!r} cannot be phrased. Your words are written as they are.")
+    with model_calls("default"):
+        text = await phrased(configured.models.open(model_id), question, configured.redact(params.text))
+    return _json(wire.OnboardingPhrased(text=text, line=question.other_line.replace("{text}", text)))
+
+
+def _model_of(agent_id: str, caller: Caller) -> str | None:
+    configured = caller.get(CONFIGURED)
+    model_id = configured.model_of(configured.settings.agent(agent_id))
+    return None if model_id == NO_MODEL else model_id
 
 
 async def back(params: wire.OnboardingParams, caller: Caller) -> dict[str, Any]:
@@ -83,14 +105,20 @@ async def _state(agent_id: str, progress: Progress, caller: Caller) -> dict[str,
             optional=phase in OPTIONAL,
             number=min(place + 1, len(asked)),
             total=len(asked),
-            question=_question(question, progress.answers.get(question.id, Answer())) if question else None,
+            question=_question(
+                question,
+                progress.answers.get(question.id, Answer()),
+                has_model=_model_of(agent_id, caller) is not None,
+            )
+            if question
+            else None,
             answered=[_answered(one, progress.answers.get(one.id, Answer())) for one in asked[:place]],
             written_at=progress.written_at,
         )
     )
 
 
-def _question(question: Question, given: Answer) -> wire.OnboardingQuestion:
+def _question(question: Question, given: Answer, *, has_model: bool) -> wire.OnboardingQuestion:
     return wire.OnboardingQuestion(
         id=question.id,
         text=question.text,
@@ -102,6 +130,7 @@ def _question(question: Question, given: Answer) -> wire.OnboardingQuestion:
         other=question.other,
         chosen=list(given.choices),
         words=given.text,
+        can_be_phrased=has_model and can_be_phrased(question),
     )
 
 
@@ -119,6 +148,9 @@ OPERATIONS = (
     Operation("onboarding.answer", wire.OnboardingAnswerParams, wire.OnboardingState, answer, "admin"),
     Operation("onboarding.skip", wire.OnboardingSkipParams, wire.OnboardingState, skip, "admin"),
     Operation("onboarding.back", wire.OnboardingParams, wire.OnboardingState, back, "admin"),
+    Operation(
+        "onboarding.phrase", wire.OnboardingPhraseParams, wire.OnboardingPhrased, phrase, "admin", dispatch="beside"
+    ),
     Operation("onboarding.preview", wire.OnboardingParams, wire.OnboardingPreview, preview, "read", dispatch="beside"),
     Operation(
         "onboarding.write", wire.OnboardingWriteParams, wire.OnboardingWritten, write, "admin", dispatch="beside"

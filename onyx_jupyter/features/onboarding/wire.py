@@ -25,6 +25,20 @@ class OnboardingAnswerParams(OnboardingParams):
     text: str = Field(default="", max_length=MAX_TEXT)
 
 
+class OnboardingPhraseParams(OnboardingParams):
+    """Own words, which the agent's model turns into the text of an instruction."""
+
+    question_id: str = Field(max_length=100)
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+
+
+class OnboardingPhrased(Wire):
+    """`text` in place of the words, and the whole `line` that it writes."""
+
+    text: str
+    line: str
+
+
 class OnboardingSkipParams(OnboardingParams):
     question_id: str = Field(max_length=100)
 
@@ -40,7 +54,7 @@ class OnboardingChoice(Wire):
 class OnboardingQuestion(Wire):
     """`one` choice, `many`, or own words: one line of `text`, or `lines`. `other` is the hint of the field for words.
 
-    `chosen` and `words` are the answer given so far.
+    `chosen` and `words` are the answer given so far. `canBePhrased`: there is a model for `onboarding.phrase`.
     """
 
     id: str
@@ -51,6 +65,7 @@ class OnboardingQuestion(Wire):
     other: str
     chosen: list[str]
     words: str
+    can_be_phrased: bool
 
 
 class OnboardingAnswered(Wire):

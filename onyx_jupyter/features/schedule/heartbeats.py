@@ -198,7 +198,8 @@ class Heartbeats:
         """One light run in a session of its own, which is kept only if it has done something."""
         cut = tasks if len(tasks) <= MAX_TASKS_CHARS else f"{tasks[:MAX_TASKS_CHARS]}\n[The rest did not fit.]"
         woken = "".join(f"You were woken: {reason}\n" for reason in reasons)
-        message = f"{scheduled_prefix('Heartbeat', text_of(now.replace(microsecond=0)))}\n{woken}What to look after ({FILE}):\n{cut}"
+        prefix = scheduled_prefix("Heartbeat", text_of(now.replace(microsecond=0)))
+        message = f"{prefix}\n{woken}What to look after ({FILE}):\n{cut}"
         key = await self._runs.new_session(agent_id, "Heartbeat")
         own = self._agents.agent(agent_id).config.heartbeat.model
         model = unattended_model(self._configured, self._agents, "heartbeat", agent_id, own)

@@ -1,9 +1,12 @@
 /** The questions of onboarding and the files that the answers make: the server's state, for the panel. */
 import type { EventFrame } from '../../protocol/frames';
 import type { SocketClient } from '../../protocol/socket_client';
-import type { OnboardingFile, OnboardingState } from '../../protocol/wire';
+import type { OnboardingFile, OnboardingPhrased, OnboardingState } from '../../protocol/wire';
 import { LiveList } from '../../shared/live_list';
 import { isConflict } from '../memory/memory_file';
+
+/** A model on this machine may have to be loaded first. */
+const PHRASING_MS = 90_000;
 
 export class Onboarding extends LiveList {
   /** `agentId` is the agent in front; null is the default one. */
@@ -51,6 +54,15 @@ export class Onboarding extends LiveList {
 
   skip(questionId: string): Promise<void> {
     return this._step('onboarding.skip', { questionId });
+  }
+
+  /** The words as the agent's model would put them. Rejects with the reason. */
+  phrase(questionId: string, text: string): Promise<OnboardingPhrased> {
+    return this.client.request(
+      'onboarding.phrase',
+      { agentId: this.agentId(), questionId, text },
+      PHRASING_MS
+    );
   }
 
   back(): Promise<void> {

@@ -66,6 +66,7 @@ export function OnboardingPanel({ onboarding, openFile, close }: OnboardingPanel
           question={question}
           disabled={isBusy}
           back={state.number > 1 ? () => void onboarding.back() : null}
+          phrase={text => onboarding.phrase(question.id, text)}
           skip={() => void onboarding.skip(question.id)}
           answer={(choices, text) => void onboarding.answer(question.id, choices, text)}
         />

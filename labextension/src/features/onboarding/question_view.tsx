@@ -1,7 +1,7 @@
 /** One question: choices to click or to choose by their numbers, and room for other words. */
 import { useEffect, useId, useRef, useState } from 'react';
 
-import type { OnboardingQuestion } from '../../protocol/wire';
+import type { OnboardingPhrased, OnboardingQuestion } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
 
 interface QuestionViewProps {
@@ -9,12 +9,15 @@ interface QuestionViewProps {
   disabled: boolean;
   /** The first question has none before it. */
   back: (() => void) | null;
+  /** What a model makes of the words. Rejects with the reason. */
+  phrase: (words: string) => Promise<OnboardingPhrased>;
   skip: () => void;
   answer: (choices: readonly string[], text: string) => void;
 }
 
 /** To be keyed by the question's id. Of several choices, Enter takes those that are pressed. */
-export function QuestionView({ question, disabled, back, skip, answer }: QuestionViewProps): JSX.Element {
+export function QuestionView(props: QuestionViewProps): JSX.Element {
+  const { question, disabled, back, phrase, skip, answer } = props;
   const { trans } = useUi();
   const { kind, choices, other } = question;
   const titleId = useId();
@@ -108,6 +111,7 @@ export function QuestionView({ question, disabled, back, skip, answer }: Questio
       {isOther && (
         <Words hint={other} isLong={kind === 'lines'} {...{ words, setWords, labelledBy: titleId }} />
       )}
+      {isOther && question.canBePhrased && <Phrasing {...{ words, setWords, phrase, disabled }} />}
       <div className="onyx-Onboarding-steps">
         {(kind !== 'one' || isOther) && (
           <button
@@ -165,5 +169,63 @@ function Words({ hint, isLong, words, setWords, labelledBy }: WordsProps): JSX.E
     <textarea {...shared} rows={4} maxLength={2000} onChange={event => setWords(event.target.value)} />
   ) : (
     <input {...shared} maxLength={300} onChange={event => setWords(event.target.value)} />
+  );
+}
+
+interface PhrasingProps {
+  words: string;
+  setWords: (words: string) => void;
+  phrase: (words: string) => Promise<OnboardingPhrased>;
+  disabled: boolean;
+}
+
+/** Asks a model to put one's own words as an instruction; they come back with one click. */
+function Phrasing({ words, setWords, phrase, disabled }: PhrasingProps): JSX.Element {
+  const { trans } = useUi();
+  const [isAsking, setAsking] = useState(false);
+  const [phrased, setPhrased] = useState<(OnboardingPhrased & { own: string }) | null>(null);
+  const [problem, setProblem] = useState('');
+  const ask = () => {
+    setAsking(true);
+    setProblem('');
+    phrase(words.trim())
+      .then(
+        result => {
+          setPhrased({ ...result, own: words });
+          setWords(result.text);
+        },
+        (error: Error) => setProblem(error.message)
+      )
+      .finally(() => setAsking(false));
+  };
+  const isShown = phrased !== null && words === phrased.text;
+  return (
+    <div className="onyx-Onboarding-phrasing" role="status">
+      {isShown ? (
+        <>
+          <span data-onyx="onboarding-phrased">{trans.__('Will be written: %1', phrased.line)}</span>{' '}
+          <button
+            type="button"
+            className="onyx-Link"
+            data-onyx="onboarding-own-words"
+            onClick={() => setWords(phrased.own)}
+          >
+            {trans.__('My words again')}
+          </button>
+        </>
+      ) : (
+        <button
+          type="button"
+          className="onyx-Link"
+          data-onyx="onboarding-phrase"
+          disabled={disabled || isAsking || !words.trim()}
+          title={trans.__('The model writes it as an instruction; you decide')}
+          onClick={ask}
+        >
+          {isAsking ? trans.__('Phrasing…') : trans.__('Let the model phrase it')}
+        </button>
+      )}
+      {problem && <span className="onyx-Onboarding-problem">{problem}</span>}
+    </div>
   );
 }
