@@ -199,8 +199,10 @@ function Phrasing({ words, setWords, phrase, disabled }: PhrasingProps): JSX.Ele
       .finally(() => setAsking(false));
   };
   const isShown = phrased !== null && words === phrased.text;
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.scrollIntoView?.({ block: 'nearest' }), [phrased, problem]);
   return (
-    <div className="onyx-Onboarding-phrasing" role="status">
+    <div ref={place} className="onyx-Onboarding-phrasing" role="status">
       {isShown ? (
         <>
           <span data-onyx="onboarding-phrased">{trans.__('Will be written: %1', phrased.line)}</span>{' '}
