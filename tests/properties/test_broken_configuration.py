@@ -65,13 +65,13 @@ DAMAGE = st.sampled_from([[[1]], [{"odd": 1}], {"odd": [1]}])
 
 @st.composite
 def written(draw: st.DrawFn) -> dict[str, Any]:
-    """A valid onyx.json."""
+    """A valid onyx.json, no part of which is that of another example: the tests change it."""
     ids = draw(st.lists(st.sampled_from(["main", "reader", "wide"]), min_size=1, unique=True))
     agents = [{"id": one, **draw(st.fixed_dictionaries({}, optional=AGENT))} for one in ids]
     if draw(st.booleans()):
         draw(st.sampled_from(agents))["default"] = True
     listed = {"agents": {"list": agents}} if draw(st.booleans()) else {}
-    return {**listed, **draw(st.fixed_dictionaries({}, optional=SECTIONS))}
+    return deepcopy({**listed, **draw(st.fixed_dictionaries({}, optional=SECTIONS))})
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
@@ -166,7 +166,7 @@ def test_one_damaged_value_loosens_nothing_and_changes_nothing_else(data: st.Dat
     is_object = isinstance(parent[path[-1]], dict)  # an object with one odd key would only be another object
     damage = data.draw(DAMAGE.filter(lambda damage: not (is_object and isinstance(damage, dict))))
     assume(not (path == ("agents", "list") and damage == [{"odd": 1}]))  # an agent with one unknown key
-    parent[path[-1]] = damage
+    parent[path[-1]] = deepcopy(damage)
     now, found = corrected(raw)
     assert any(one.is_error for one in found)
     assert is_no_looser(now, was)
