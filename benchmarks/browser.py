@@ -23,7 +23,7 @@ WORDS = RATE * SECONDS
 _IDLE_S = 5.0
 _APPEAR_MS = 60_000
 _SHORTCUT = "Control+Alt+o"
-_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+_CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -96,7 +96,7 @@ def measure() -> Group:
 
 
 def _round(server: JupyterProcess) -> _Round:
-    with _lab(server) as page:
+    with open_lab(server) as page:
         page.evaluate("window.bench.start()")
         idle = _watch(page, _IDLE_S)
         message = page.locator("[data-onyx=sidebar] [data-onyx=input]")
@@ -115,7 +115,7 @@ def _round(server: JupyterProcess) -> _Round:
 
 
 @contextlib.contextmanager
-def _lab(server: JupyterProcess) -> Iterator[Page]:
+def open_lab(server: JupyterProcess) -> Iterator[Page]:
     path = next(filter(None, map(shutil.which, _CHROMIUM)), None)
     if path is None:
         raise RuntimeError("There is no Chromium on this machine (Debian: apt-get install chromium).")

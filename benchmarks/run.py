@@ -40,6 +40,7 @@ NAMES = (
     "many_sessions",
     "providers.protocols",
     "providers.settings",
+    "schedule.panel",
     "local_model",
     "browser",
 )
