@@ -191,8 +191,10 @@ class Providers:
         offered = [model.id for model in models if model.provider == name and not model.locked]
         if name in PROGRAMS and subscription and subscription["state"] == "signed_in":
             offered = [f"{name}/default"]
-        # Bedrock and Vertex AI have no key of their own: their libraries find the login of the machine.
-        keyless = known is not None and not known.key_variables and own is not None and bool(options_of(own))
+        # Bedrock and Vertex AI have no key of their own: their libraries find the login of the machine. Of a
+        # subscription it is the sign-in that counts.
+        takes_no_key = known is not None and not known.key_variables and subscription is None
+        keyless = takes_no_key and own is not None and bool(options_of(own))
         has_what_it_needs = bool(key or base_url or keyless or (name in PROGRAMS and offered))
         state, error = self._state(name, has_what_it_needs=has_what_it_needs)
         card = {
