@@ -41,6 +41,8 @@ from onyx_jupyter.testing.script import (
 )
 from onyx_jupyter.testing.scripted_model import until_set
 
+_ACCEPT_TURNS = 4
+"""Of the event loop, until a connection that came at the last moment has its task, which alone can close it."""
 _START_TIMEOUT_S = 10.0
 _ANTHROPIC_PATH = "/messages"
 _RESPONSES_PATH = "/responses"
@@ -162,6 +164,8 @@ class ScriptedServer:
         ready.set()
         await self._stop_event.wait()
         server.close()
+        for _ in range(_ACCEPT_TURNS):
+            await asyncio.sleep(0)
         for exchange in self._exchanges:
             exchange.cancel()
         await asyncio.gather(*self._exchanges, return_exceptions=True)
