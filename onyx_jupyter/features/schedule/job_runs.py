@@ -63,7 +63,7 @@ class JobRuns:
             origin,
             model=self._model_of(job),
             mode="auto" if job.policy else None,
-            tool_mode="tools" if calls else None,
+            tool_mode="tools",  # nobody has a notebook in front in which code could be proposed as a cell
         )
         if job.session_target == "isolated":
             try:

@@ -55,23 +55,18 @@ function Missed({ entry }: { entry: HistoryEntry }): JSX.Element {
 }
 
 interface RunEntryProps {
-  entry: Pick<HistoryEntry, 'outcome' | 'text' | 'error' | 'hint' | 'sessionKey' | 'at'> & {
-    name?: string | null;
-  };
-  /** Shows the name of the job as well. */
-  isNamed?: boolean;
+  entry: Pick<HistoryEntry, 'outcome' | 'text' | 'error' | 'hint' | 'denied' | 'sessionKey' | 'at'>;
   openSession: (sessionKey: string) => void;
   children?: React.ReactNode;
 }
 
 /** One run: a line that opens to everything it said. */
-export function RunEntry({ entry, isNamed = false, openSession, children }: RunEntryProps): JSX.Element {
+export function RunEntry({ entry, openSession, children }: RunEntryProps): JSX.Element {
   const { trans } = useUi();
   const [isOpen, setOpen] = useState(false);
-  const { outcome, text, error, hint, sessionKey, at } = entry;
+  const { outcome, text, error, hint, denied, sessionKey, at } = entry;
   const said = error ?? text ?? '';
-  const line = outcome === 'silent' ? '' : firstLine(said);
-  const words = [isNamed ? entry.name : '', line || outcomeName(outcome, trans)].filter(Boolean).join(': ');
+  const words = (outcome === 'silent' ? '' : firstLine(said)) || outcomeName(outcome, trans);
   return (
     <>
       <button
@@ -82,7 +77,11 @@ export function RunEntry({ entry, isNamed = false, openSession, children }: RunE
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
-        <span className="onyx-Dot" data-outcome={outcome ?? 'running'} title={outcomeName(outcome, trans)} />
+        <span
+          className="onyx-Dot"
+          data-outcome={denied?.length ? 'denied' : (outcome ?? 'running')}
+          title={outcomeName(outcome, trans)}
+        />
         <span className="onyx-Run-words">{words}</span>
         <span className="onyx-History-facts" title={new Date(at).toLocaleString()}>
           {formatRelative(at)}

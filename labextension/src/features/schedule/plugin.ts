@@ -71,8 +71,9 @@ export const schedulePlugin: JupyterFrontEndPlugin<void> = {
     const open = () => showPanel(app, labShell !== null, tracker, create, 'Onyx jobs');
     const show = (chosen: Chosen) => void open().then(() => jobs.choose(chosen));
     app.commands.addCommand(JOBS_COMMAND, {
-      label: args => (args['isMenu'] ? trans.__('Scheduled') : trans.__('Onyx: Scheduled jobs')),
+      label: args => (args['isMenu'] ? trans.__('Scheduled jobs') : trans.__('Onyx: Scheduled jobs')),
       caption: trans.__('What Onyx does by itself, and when'),
+      icon: args => (args['isMenu'] ? onyxIcon : undefined),
       execute: open
     });
     palette?.addItem({ command: JOBS_COMMAND, category: 'Onyx' });
