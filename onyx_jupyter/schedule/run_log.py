@@ -113,8 +113,11 @@ class RunLog:
         )
 
     def reset(self, job_ids: Iterable[str], at: datetime) -> None:
-        """A person changed these jobs. Raises: StorageError."""
-        self._append([{"kind": "reset", "job": job_id, "at": text_of(at)} for job_id in job_ids])
+        """A person changed these jobs; counts until the next start even if it cannot be written.
+
+        Raises: StorageError.
+        """
+        self._append([{"kind": "reset", "job": job_id, "at": text_of(at)} for job_id in job_ids], fold_anyway=True)
 
     def history(self, job_id: str | None, limit: int, before: str | None = None) -> Sequence[dict[str, Any]]:
         """Runs and misses, newest first: each run once, with its end if it has one. Raises: StorageError."""
