@@ -125,7 +125,7 @@ def _schedule(given: Mapping[str, Any], now: datetime, zone: str) -> At | Every 
         if "everyMs" in named:
             return Every(every_ms=given["everyMs"], anchor=now)
         return Cron(cron=given["cron"], tz=tz)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         words = words_of(error) if isinstance(error, ValidationError) else str(error)
         raise InvalidRequest(f"`{named[0]}`: {words}.", field=named[0]) from error
 

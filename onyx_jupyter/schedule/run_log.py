@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -52,7 +51,9 @@ def key_of(job_id: str, planned: datetime) -> str:
 class RunLog:
     """Written by one server of a home. For threads, not the event loop.
 
-    The beginning of each file repeats every job's state, so that an old file can go.
+    The beginning of each file repeats every job's state, so that an old file can go. That of a job that is gone goes
+    with the first file without a line of it: a job that comes back soon, as from a file that was away for a moment,
+    still knows what has run.
     """
 
     def __init__(self, path: Path, *, max_bytes: int = MAX_BYTES) -> None:
@@ -62,11 +63,14 @@ class RunLog:
         self._base_bytes = 0
         self.states: dict[str, JobState] = {}
         self._open: dict[str, dict[str, Any]] = {}
+        self._known: Collection[str] | None = None
+        self._has_line: set[str] = set()
 
     def load(self) -> Sequence[str]:
         """Reads what is known of each job; returns the keys of runs without an end. Raises: StorageError."""
         self.states.clear()
         self._open.clear()
+        self._has_line.clear()
         for line in _lines_of(self._path):
             self._fold(line)
         return list(self._open)
@@ -74,6 +78,10 @@ class RunLog:
     def state(self, job_id: str, since: datetime) -> JobState:
         """The state of a job that is responsible for its planned times `since` then."""
         return self.states.setdefault(job_id, JobState(since))
+
+    def keep(self, job_ids: Collection[str]) -> None:
+        """These jobs exist."""
+        self._known = job_ids
 
     def started(self, starts: Iterable[Start], at: datetime) -> None:
         """On disk when it returns: only then may the jobs start. Raises: StorageError, and then they must not."""
@@ -120,7 +128,10 @@ class RunLog:
         self._append([{"kind": "reset", "job": job_id, "at": text_of(at)} for job_id in job_ids], fold_anyway=True)
 
     def history(self, job_id: str | None, limit: int, before: str | None = None) -> Sequence[dict[str, Any]]:
-        """Runs and misses, newest first: each run once, with its end if it has one. Raises: StorageError."""
+        """Runs and misses, newest first: each run once, with its end if it has one. Raises: StorageError.
+
+        `before` is the `at` of the last one known. Those of one moment come together, even if they are a few more.
+        """
         runs: dict[str, dict[str, Any]] = {}
         for number, line in enumerate(chain(_lines_of(self._full), _lines_of(self._path))):
             if job_id not in (None, line.get("job")):
@@ -134,8 +145,7 @@ class RunLog:
                     runs[key] |= {**ended, "finishedAt": line["at"]}
                 case "missed":
                     runs[key] = dict(line)
-        newest = [run for run in reversed(runs.values()) if before is None or str(run.get("at", "")) < before]
-        return newest[:limit]
+        return _page(list(reversed(runs.values())), limit, before)
 
     def _append(self, lines: Sequence[dict[str, Any]], *, fold_anyway: bool = False) -> None:
         if not lines:
@@ -150,20 +160,31 @@ class RunLog:
             raise
         for line in lines:
             self._fold(line)
-        if self._size() - self._base_bytes > self._max_bytes:
-            self._rotate()
+        try:
+            if self._size() - self._base_bytes > self._max_bytes:
+                self._rotate()
+        except StorageError as error:  # the lines are written
+            log.error("The log of scheduled runs could not begin a new file: %s", error)
 
     def _rotate(self) -> None:
-        """A kill in between leaves the old file with everything in it."""
+        """A kill in between leaves the old file with everything in it. Raises: StorageError."""
+        for job_id in [one for one in self.states if self._is_over(one)]:
+            del self.states[job_id]
+        self._has_line.clear()
         states = ({"kind": "state", "job": job_id, **state.to_json()} for job_id, state in self.states.items())
         text = b"".join(encode_line(line) + b"\n" for line in [*states, *self._open.values()])
         try:
-            with disk_errors("copy", self._path):
-                shutil.copy2(self._path, self._full)
+            with disk_errors("read", self._path):
+                whole = self._path.read_bytes()
+            write_bytes_atomically(self._full, whole)
             write_bytes_atomically(self._path, text)
-        except StorageError as error:
-            log.error("The log of scheduled runs could not begin a new file: %s", error)
-        self._base_bytes = self._size()
+        finally:
+            self._base_bytes = self._size()
+
+    def _is_over(self, job_id: str) -> bool:
+        """Whether the job is gone, and the full file says nothing new of it."""
+        is_gone = self._known is not None and job_id not in self._known
+        return is_gone and job_id not in self._has_line and self.states[job_id].running is None
 
     def _size(self) -> int:
         with disk_errors("read", self._path):
@@ -183,6 +204,7 @@ class RunLog:
         if line.get("kind") == "state":
             self.states[job_id] = JobState.from_json(line)
             return
+        self._has_line.add(job_id)
         at = moment_of(line["at"])
         state = self.states.setdefault(job_id, JobState(at))
         match line.get("kind"):
@@ -197,6 +219,19 @@ class RunLog:
                 state.miss(moment_of(line["until"]), int(line["count"]))
             case "reset":
                 state.reset(at)
+
+
+def _page(newest: Sequence[dict[str, Any]], limit: int, before: str | None) -> Sequence[dict[str, Any]]:
+    """By place and not by time, since the clock may have been set back."""
+    moments = [str(one.get("at", "")) for one in newest]
+    start = 0
+    if before is not None:
+        last = next((place for place in reversed(range(len(moments))) if moments[place] == before), None)
+        start = len([at for at in moments if at >= before]) if last is None else last + 1
+    end = min(start + limit, len(newest))
+    while 0 < end < len(newest) and moments[end] == moments[end - 1]:
+        end += 1
+    return newest[start:end]
 
 
 def _lines_of(path: Path) -> Sequence[dict[str, Any]]:

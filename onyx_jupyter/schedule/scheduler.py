@@ -331,6 +331,7 @@ class Scheduler:
         old, new = self._jobs, stored.jobs
         self._reset([job_id for job_id, job in new.items() if job_id in old and _begins_anew(old[job_id], job)])
         self._timetable.set_jobs(new)
+        self._log.keep(new.keys())
         self._jobs = new
 
     def _reset(self, job_ids: Sequence[str]) -> None:
