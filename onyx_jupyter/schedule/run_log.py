@@ -88,10 +88,11 @@ class RunLog:
         lines = []
         for start in starts:
             line = {"kind": "started", "key": start.key, "job": start.job_id, "name": start.name, "at": text_of(at)}
+            after = self.state(start.job_id, at).accounted
             if start.planned is not None:
-                after = self.states[start.job_id].accounted
-                line |= {"planned": text_of(start.planned), "from": text_of(min(after, start.planned))}
-            lines.append(line)
+                line |= {"planned": text_of(start.planned)}
+                after = min(after, start.planned)
+            lines.append({**line, "from": text_of(after)})
         self._append(lines)
 
     def finished(self, key: str, at: datetime, outcome: Outcome, facts: Mapping[str, Any]) -> None:
@@ -206,11 +207,12 @@ class RunLog:
             return
         self._has_line.add(job_id)
         at = moment_of(line["at"])
-        state = self.states.setdefault(job_id, JobState(at))
+        after = moment_of(line.get("from", line["at"]))
+        state = self.states.setdefault(job_id, JobState(after))
         match line.get("kind"):
             case "started":
                 planned = moment_of(line["planned"]) if "planned" in line else None
-                state.begin(planned, moment_of(line.get("from", line["at"])), line["key"], at)
+                state.begin(planned, after, line["key"], at)
                 self._open[line["key"]] = dict(line)
             case "finished":
                 state.end(outcome_of(line["outcome"]), at)
