@@ -77,7 +77,10 @@ class RunLog:
 
     def state(self, job_id: str, since: datetime) -> JobState:
         """The state of a job that is responsible for its planned times `since` then."""
-        return self.states.setdefault(job_id, JobState(since))
+        state = self.states.get(job_id)
+        if state is None:
+            state = self.states[job_id] = JobState(since)
+        return state
 
     def keep(self, job_ids: Collection[str]) -> None:
         """These jobs exist."""

@@ -132,15 +132,21 @@ class Scheduler:
 
     async def list(self) -> tuple[Sequence[JobNow], Sequence[str]]:
         """All jobs, in the order of the file, and what is wrong with it. Changes nothing. Raises: StorageError."""
-        async with self._files:
-            stored = await _in_thread(self._read)
+
+        def read() -> tuple[Sequence[JobNow], Sequence[str]]:
+            stored = self._read()
             return [self._now_of(job) for job in stored.jobs.values()], stored.problems
+
+        return await self._with_files(read)
 
     async def get(self, job_id: str) -> JobNow:
         """Raises: NotFound, StorageError."""
-        jobs, _ = await self.list()
-        found = next((one for one in jobs if one.job.id == job_id), None)
-        if found is None:
+
+        def read() -> JobNow | None:
+            job = self._read().jobs.get(job_id)
+            return None if job is None else self._now_of(job)
+
+        if (found := await self._with_files(read)) is None:
             raise NotFound(f"There is no job {job_id!r}. schedule.list shows all.")
         return found
 
