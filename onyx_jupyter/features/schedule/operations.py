@@ -28,7 +28,9 @@ async def schedule_list(params: wire.ScheduleListParams, caller: Caller) -> dict
     scheduler = caller.get(SCHEDULER)
     jobs, problems = await scheduler.list()
     words = (params.query or "").casefold().split()
-    fitting = [one for one in jobs if params.agent_id in (None, one.job.agent_id) and _holds(one.job, words)]
+    fitting = [
+        one for one in jobs if params.agent_id in (None, one.job.agent_id) and (not words or _holds(one.job, words))
+    ]
     zone = _settings(caller).zone
     return {
         "jobs": [_info(one, zone) for one in fitting[params.offset : params.offset + params.limit]],
