@@ -36,6 +36,8 @@ NAMES = (
     "memory.sync",
     "memory.recall",
     "memory.locomo",
+    "schedule.many_jobs",
+    "schedule.empty_heartbeat",
     "model_requests",
     "many_sessions",
     "providers.protocols",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from onyx_jupyter.memory.targets import add_to_section
@@ -80,12 +80,14 @@ def revised(path: str, text: str, template: str, progress: Progress) -> str:
     lines = _without_written(lines, written)
     others = {_bare(line) for line in lines}
     blocks: dict[str, list[str]] = {}
+    emptied: set[str] = set()
     for rule in wanted:
-        was_removed = rule.line in written - found and _BEGIN.format(section=rule.section) in found
-        if rule.line not in others and not was_removed:
+        if rule.line in written - found and _BEGIN.format(section=rule.section) in found:
+            emptied.add(rule.section)  # without its comments, the removed line would be written the next time
+        elif rule.line not in others:
             blocks.setdefault(rule.section, []).append(rule.line)
     end = "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n"
-    result = "".join(_filled(lines, blocks, end))
+    result = "".join(_filled(lines, blocks, emptied, end))
     for section, new in blocks.items():
         result = add_to_section(result, section, "\n".join([_BEGIN.format(section=section), *new, _END]))
     return result
@@ -108,15 +110,18 @@ def _without_written(lines: Sequence[str], written: set[str]) -> list[str]:
     return kept
 
 
-def _filled(lines: Sequence[str], blocks: dict[str, list[str]], end: str) -> list[str]:
-    """With the new lines at the beginning of their blocks, which are taken out of `blocks`; empty blocks go."""
+def _filled(lines: Sequence[str], blocks: dict[str, list[str]], emptied: Set[str], end: str) -> list[str]:
+    """With the new lines at the beginning of their blocks, which are taken out of `blocks`.
+
+    Empty blocks go, but not those that a person has emptied.
+    """
     filled: list[str] = []
     rest = iter(range(len(lines)))
     for number in rest:
         line = lines[number]
         begins = _BEGINS.fullmatch(_bare(line))
         new = blocks.pop(begins[1], []) if begins else []
-        if begins and not new and _bare("".join(lines[number + 1 : number + 2])) == _END:
+        if begins and not new and begins[1] not in emptied and _bare("".join(lines[number + 1 : number + 2])) == _END:
             next(rest)
             if filled and not filled[-1].strip():
                 filled.pop()

@@ -78,7 +78,7 @@ class SessionStreams:
         if isinstance(event, END_OF_RUN):
             stream.live.pop(event.run_id, None)
             loop = asyncio.get_running_loop()
-            loop.call_later(KEEP_AFTER_RUN_S, self._forget, session_key, stream.seq)
+            loop.call_later(KEEP_AFTER_RUN_S, self._shorten, session_key, stream.seq)
         if (relayed := self._relays.relayed(event)) is not None:
             self.publish(*relayed)
 
@@ -127,6 +127,10 @@ class SessionStreams:
         """Subscribes without asking for earlier events."""
         self._stream(session_key).subscribers.add(subscriber)
 
+    def forget(self, session_key: str) -> None:
+        """The session is deleted: nothing more comes from it."""
+        self._streams.pop(session_key, None)
+
     def _to_streamed(self, session_key: str, seq: int, event: RunEvent, *, whole: bool = False) -> StreamedEvent:
         if isinstance(event, ChatDelta | ChatThought | ToolDraft):
             return StreamedEvent(event.name, event, seq, None)
@@ -144,8 +148,10 @@ class SessionStreams:
     def _stream(self, session_key: str) -> SessionStream:
         return self._streams.setdefault(session_key, SessionStream(session_key))
 
-    def _forget(self, session_key: str, up_to_seq: int) -> None:
-        stream = self._stream(session_key)
+    def _shorten(self, session_key: str, up_to_seq: int) -> None:
+        stream = self._streams.get(session_key)
+        if stream is None:
+            return
         last = min([up_to_seq, *stream.live.values()])
         stream.kept = [streamed for streamed in stream.kept if (streamed.seq or 0) > last]
 

@@ -43,8 +43,6 @@ def new_job(given: Mapping[str, Any], *, job_id: str, agent_id: str, now: dateti
     """
     fields = {name: value for name, value in given.items() if value is not None and name not in (*_TIME_FIELDS, "kind")}
     schedule = _schedule(given, now, zone)
-    if next_time(schedule, now) is None:
-        raise InvalidRequest(f"`at`: that time has passed; now it is {_shown(now, zone)}.", field="at")
     if "sessionTarget" not in fields:
         fields["sessionTarget"], fields["targetReason"] = choose_target(fields.get("message"))
     fields.setdefault("name", _name_of(fields))
@@ -61,11 +59,12 @@ def changed_job(job: Job, given: Mapping[str, Any], *, now: datetime, zone: str)
             old.pop(name, None)
     if "sessionTarget" in fields:
         old["targetReason"] = "you chose it"
-    timed = any(given.get(name) is not None for name in _TIME_FIELDS)
+    timed = {name: given[name] for name in _TIME_FIELDS if given.get(name) is not None}
     tz = job.schedule.tz if isinstance(job.schedule, Cron) else zone
-    known = {"cron": job.schedule.cron} if isinstance(job.schedule, Cron) and given.get("tz") else {}
-    schedule = _schedule({**known, **{k: v for k, v in given.items() if v is not None}}, now, tz) if timed else None
-    return job_of({**old, **fields, "schedule": schedule or job.schedule})
+    if timed.keys() == {"tz"} and isinstance(job.schedule, Cron):
+        timed["cron"] = job.schedule.cron
+    schedule = _schedule({**timed, "kind": given.get("kind")}, now, tz) if timed else job.schedule
+    return job_of({**old, **fields, "schedule": schedule})
 
 
 def describe(job: Job, zone: str) -> str:
@@ -121,11 +120,14 @@ def _schedule(given: Mapping[str, Any], now: datetime, zone: str) -> At | Every 
     tz = given.get("tz") or zone
     try:
         if "at" in named:
-            return At(at=_moment(str(given["at"]), now, tz))
+            schedule = At(at=_moment(str(given["at"]), now, tz))
+            if next_time(schedule, now) is None:
+                raise ValueError(f"that time has passed; now it is {_shown(now, zone)}")
+            return schedule
         if "everyMs" in named:
             return Every(every_ms=given["everyMs"], anchor=now)
         return Cron(cron=given["cron"], tz=tz)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         words = words_of(error) if isinstance(error, ValidationError) else str(error)
         raise InvalidRequest(f"`{named[0]}`: {words}.", field=named[0]) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +15,15 @@ from pydantic import ValidationError
 
 from onyx_jupyter.errors import StorageError
 from onyx_jupyter.schedule.jobs import Job, reason_of
-from onyx_jupyter.storage.atomic_write import make_private_folder, write_text_atomically
+from onyx_jupyter.storage.atomic_write import make_private_folder, write_bytes_atomically, write_text_atomically
 from onyx_jupyter.storage.disk_errors import disk_errors
 from onyx_jupyter.storage.shared_lock import SharedLock
 
 log = logging.getLogger(__name__)
 SCHEMA_VERSION = 1
+AT_REST_S = 0.2
+"""How long a file that is not JSON must be unchanged to count as damaged: a program may be writing it just now."""
+_READS = 10
 _Stamp = tuple[int, ...]
 
 
@@ -54,9 +58,8 @@ class JobStore:
     def read(self) -> StoredJobs:
         """Raises: StorageError if the file exists but cannot be read."""
         with self._lock.threads:
-            stamp = self._stamp()
-            if stamp != self._seen:
-                self._stored, self._seen = self._parse(self._text(self._path)), self._stamp()
+            if self._stamp() != self._seen:
+                self._stored, self._seen = self._parse()
             return self._stored
 
     def change(self, change: Callable[[Mapping[str, Job]], Mapping[str, Job]]) -> StoredJobs:
@@ -76,22 +79,38 @@ class JobStore:
         write_text_atomically(self._path, f"{text}\n")
         write_text_atomically(self._last_good, f"{text}\n")
 
-    def _parse(self, text: str | None) -> StoredJobs:
-        if text is None:
-            return StoredJobs()
-        entries, problem = _entries(text)
-        if problem is None:
-            if not self._last_good.exists():
-                write_text_atomically(self._last_good, text)
-            return self._checked(entries, ())
-        self._set_aside(problem)
+    def _parse(self) -> tuple[StoredJobs, _Stamp]:
+        """With the stamp from before it was read: what is written meanwhile is read next time."""
+        for _ in range(_READS):
+            stamp, text = self._stamp(), self._text(self._path)
+            if text is None:
+                return StoredJobs(), stamp
+            entries, problem = _entries(text)
+            if problem is None:
+                if not self._last_good.exists():
+                    write_text_atomically(self._last_good, text)
+                return self._checked(entries, ()), stamp
+            time.sleep(AT_REST_S)
+            if self._stamp() == stamp:
+                return self._recovered(problem, stamp)
+        raise StorageError(f"{self._path} is being written all the time, and is not JSON yet.")
+
+    def _recovered(self, problem: str, stamp: _Stamp) -> tuple[StoredJobs, _Stamp]:
+        """The last good file in the place of that one. As long as the disk fails, both stay where they are."""
         good, no_good = _entries(self._text(self._last_good) or "")
-        words = f"jobs.json was damaged ({problem}) and was moved aside; "
-        if no_good is not None:
-            return StoredJobs(problems=(f"{words}there is no earlier one.",))
-        stored = self._checked(good, (f"{words}the last good one is used.",))
-        self._write(stored.jobs, stored.refused)
-        return stored
+        used = "there is no earlier one." if no_good is not None else "the last good one is used."
+        stored = self._checked(good, (f"jobs.json was damaged ({problem}) and was moved aside; {used}",))
+        try:
+            with self._lock.held(), disk_errors("move aside", self._path):
+                self._copy_aside(problem)
+                if no_good is None:
+                    self._write(stored.jobs, stored.refused)
+                else:
+                    self._path.unlink()
+            return stored, self._stamp()
+        except StorageError as error:
+            log.error("%s is damaged (%s) and could not be moved aside: %s", self._path, problem, error)
+            return stored, stamp
 
     def _checked(self, entries: Sequence[Any], problems: Sequence[str]) -> StoredJobs:
         """Validates each entry by itself; those known from the last time are not validated again."""
@@ -118,12 +137,11 @@ class JobStore:
         self._parsed = parsed
         return StoredJobs(MappingProxyType(jobs), tuple(refused), tuple(words))
 
-    def _set_aside(self, problem: str) -> None:
-        with self._lock.held(), disk_errors("move aside", self._path):
-            names = (f"{self._path.name}.damaged{number or ''}" for number in range(10_000))
-            aside = next(path for path in map(self._path.with_name, names) if not path.exists())
-            self._path.rename(aside)
-            log.error("%s is damaged (%s). Moved to %s", self._path, problem, aside)
+    def _copy_aside(self, problem: str) -> None:
+        names = (f"{self._path.name}.damaged{number or ''}" for number in range(10_000))
+        aside = next(path for path in map(self._path.with_name, names) if not path.exists())
+        write_bytes_atomically(aside, self._path.read_bytes())
+        log.error("%s is damaged (%s). Moved to %s", self._path, problem, aside)
 
     def _text(self, path: Path) -> str | None:
         try:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from onyx_jupyter.errors import InvalidRequest
 from onyx_jupyter.events import to_camel
@@ -15,6 +25,18 @@ Wake = Literal["now", "heartbeat"]
 MAX_NAME_CHARS = 120
 MAX_TEXT_CHARS = 20_000
 MAX_CALLS = 20
+MAX_EVERY_MS = 10 * 366 * 86_400_000
+_YEARS = range(1970, 9000)
+
+
+def _is_of_our_time(moment: datetime) -> datetime:
+    """So that every zone's clocks can show it, and what is counted from it."""
+    if moment.year not in _YEARS:
+        raise ValueError(f"the year {moment.year} is not one of {_YEARS[0]} to {_YEARS[-1]}")
+    return moment
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_is_of_our_time)]
 
 
 class _Part(BaseModel):
@@ -27,15 +49,15 @@ class At(_Part):
     """Once."""
 
     kind: Literal["at"] = "at"
-    at: AwareDatetime
+    at: Moment
 
 
 class Every(_Part):
     """At `anchor` + n × `every_ms`, for n from 1: never counted from the end of the last run, so it doesn't drift."""
 
     kind: Literal["every"] = "every"
-    every_ms: int = Field(ge=1000)
-    anchor: AwareDatetime
+    every_ms: int = Field(ge=1000, le=MAX_EVERY_MS)
+    anchor: Moment
 
 
 class Cron(_Part):
@@ -93,7 +115,7 @@ class Job(_Part):
     wake: Wake = "now"
     enabled: bool = True
     catch_up: bool = False
-    created_at: AwareDatetime
+    created_at: Moment
 
     @model_validator(mode="after")
     def _does_one_thing(self) -> Self:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,7 +51,9 @@ def key_of(job_id: str, planned: datetime) -> str:
 class RunLog:
     """Written by one server of a home. For threads, not the event loop.
 
-    The beginning of each file repeats every job's state, so that an old file can go.
+    The beginning of each file repeats every job's state, so that an old file can go. That of a job that is gone goes
+    with the first file without a line of it: a job that comes back soon, as from a file that was away for a moment,
+    still knows what has run.
     """
 
     def __init__(self, path: Path, *, max_bytes: int = MAX_BYTES) -> None:
@@ -62,28 +63,39 @@ class RunLog:
         self._base_bytes = 0
         self.states: dict[str, JobState] = {}
         self._open: dict[str, dict[str, Any]] = {}
+        self._known: Collection[str] | None = None
+        self._has_line: set[str] = set()
 
     def load(self) -> Sequence[str]:
         """Reads what is known of each job; returns the keys of runs without an end. Raises: StorageError."""
         self.states.clear()
         self._open.clear()
+        self._has_line.clear()
         for line in _lines_of(self._path):
             self._fold(line)
         return list(self._open)
 
     def state(self, job_id: str, since: datetime) -> JobState:
         """The state of a job that is responsible for its planned times `since` then."""
-        return self.states.setdefault(job_id, JobState(since))
+        state = self.states.get(job_id)
+        if state is None:
+            state = self.states[job_id] = JobState(since)
+        return state
+
+    def keep(self, job_ids: Collection[str]) -> None:
+        """These jobs exist."""
+        self._known = job_ids
 
     def started(self, starts: Iterable[Start], at: datetime) -> None:
         """On disk when it returns: only then may the jobs start. Raises: StorageError, and then they must not."""
         lines = []
         for start in starts:
             line = {"kind": "started", "key": start.key, "job": start.job_id, "name": start.name, "at": text_of(at)}
+            after = self.state(start.job_id, at).accounted
             if start.planned is not None:
-                after = self.states[start.job_id].accounted
-                line |= {"planned": text_of(start.planned), "from": text_of(min(after, start.planned))}
-            lines.append(line)
+                line |= {"planned": text_of(start.planned)}
+                after = min(after, start.planned)
+            lines.append({**line, "from": text_of(after)})
         self._append(lines)
 
     def finished(self, key: str, at: datetime, outcome: Outcome, facts: Mapping[str, Any]) -> None:
@@ -113,15 +125,19 @@ class RunLog:
         )
 
     def reset(self, job_ids: Iterable[str], at: datetime) -> None:
-        """A person changed these jobs. Raises: StorageError."""
-        self._append([{"kind": "reset", "job": job_id, "at": text_of(at)} for job_id in job_ids])
+        """A person changed these jobs; counts until the next start even if it cannot be written.
+
+        Raises: StorageError.
+        """
+        self._append([{"kind": "reset", "job": job_id, "at": text_of(at)} for job_id in job_ids], fold_anyway=True)
 
     def history(
         self, job_id: str | None, limit: int, before: str | None = None, since: datetime | None = None
     ) -> Sequence[dict[str, Any]]:
         """Runs and misses, newest first: each run once, with its end if it has one. Raises: StorageError.
 
-        `before`: those that began then; `since`: those that ended, or were missed, at that moment or later.
+        `before` is the `at` of the last one known. Those of one moment come together, even if they are a few more.
+        `since`: only those that ended, or were missed, at that moment or later.
         """
         runs: dict[str, dict[str, Any]] = {}
         for number, line in enumerate(chain(_lines_of(self._full), _lines_of(self._path))):
@@ -136,11 +152,10 @@ class RunLog:
                     runs[key] |= {**ended, "finishedAt": line["at"]}
                 case "missed":
                     runs[key] = dict(line)
-        newest = reversed(runs.values())
-        fitting = (run for run in newest if before is None or str(run.get("at", "")) < before)
+        newest = list(reversed(runs.values()))
         if since is not None:
-            fitting = (run for run in fitting if (end := _ended_at(run)) is not None and end >= since)
-        return list(islice(fitting, limit))
+            newest = [run for run in newest if (end := _ended_at(run)) is not None and end >= since]
+        return _page(newest, limit, before)
 
     def _append(self, lines: Sequence[dict[str, Any]], *, fold_anyway: bool = False) -> None:
         if not lines:
@@ -155,20 +170,31 @@ class RunLog:
             raise
         for line in lines:
             self._fold(line)
-        if self._size() - self._base_bytes > self._max_bytes:
-            self._rotate()
+        try:
+            if self._size() - self._base_bytes > self._max_bytes:
+                self._rotate()
+        except StorageError as error:  # the lines are written
+            log.error("The log of scheduled runs could not begin a new file: %s", error)
 
     def _rotate(self) -> None:
-        """A kill in between leaves the old file with everything in it."""
+        """A kill in between leaves the old file with everything in it. Raises: StorageError."""
+        for job_id in [one for one in self.states if self._is_over(one)]:
+            del self.states[job_id]
+        self._has_line.clear()
         states = ({"kind": "state", "job": job_id, **state.to_json()} for job_id, state in self.states.items())
         text = b"".join(encode_line(line) + b"\n" for line in [*states, *self._open.values()])
         try:
-            with disk_errors("copy", self._path):
-                shutil.copy2(self._path, self._full)
+            with disk_errors("read", self._path):
+                whole = self._path.read_bytes()
+            write_bytes_atomically(self._full, whole)
             write_bytes_atomically(self._path, text)
-        except StorageError as error:
-            log.error("The log of scheduled runs could not begin a new file: %s", error)
-        self._base_bytes = self._size()
+        finally:
+            self._base_bytes = self._size()
+
+    def _is_over(self, job_id: str) -> bool:
+        """Whether the job is gone, and the full file says nothing new of it."""
+        is_gone = self._known is not None and job_id not in self._known
+        return is_gone and job_id not in self._has_line and self.states[job_id].running is None
 
     def _size(self) -> int:
         with disk_errors("read", self._path):
@@ -188,12 +214,14 @@ class RunLog:
         if line.get("kind") == "state":
             self.states[job_id] = JobState.from_json(line)
             return
+        self._has_line.add(job_id)
         at = moment_of(line["at"])
-        state = self.states.setdefault(job_id, JobState(at))
+        after = moment_of(line.get("from", line["at"]))
+        state = self.states.setdefault(job_id, JobState(after))
         match line.get("kind"):
             case "started":
                 planned = moment_of(line["planned"]) if "planned" in line else None
-                state.begin(planned, moment_of(line.get("from", line["at"])), line["key"], at)
+                state.begin(planned, after, line["key"], at)
                 self._open[line["key"]] = dict(line)
             case "finished":
                 state.end(outcome_of(line["outcome"]), at)
@@ -210,6 +238,19 @@ def _ended_at(run: Mapping[str, Any]) -> datetime | None:
         return moment_of(str(run.get("finishedAt") if run.get("kind") == "started" else run.get("at")))
     except ValueError:
         return None
+
+
+def _page(newest: Sequence[dict[str, Any]], limit: int, before: str | None) -> Sequence[dict[str, Any]]:
+    """By place and not by time, since the clock may have been set back."""
+    moments = [str(one.get("at", "")) for one in newest]
+    start = 0
+    if before is not None:
+        last = next((place for place in reversed(range(len(moments))) if moments[place] == before), None)
+        start = len([at for at in moments if at >= before]) if last is None else last + 1
+    end = min(start + limit, len(newest))
+    while 0 < end < len(newest) and moments[end] == moments[end - 1]:
+        end += 1
+    return newest[start:end]
 
 
 def _lines_of(path: Path) -> Sequence[dict[str, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.errors import InvalidRequest, NotFound, OnyxError, StorageError
@@ -19,9 +19,11 @@ from onyx_jupyter.schedule.run_log import RunLog, Start, key_of
 from onyx_jupyter.schedule.timetable import Look, Timetable
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 MAX_SLEEP_S = 30.0
 """A timer stands still while a laptop sleeps, and does not see a changed clock: so it is set for no longer."""
 RETRY_S = 30.0
+CUT_SHORT = "The server ended during this run."
 NOT_OWNER = "Another server on this ONYX_HOME runs the scheduled jobs. Use that one, or stop it."
 
 
@@ -88,6 +90,7 @@ class Scheduler:
         self._on_finished = on_finished
         self._timetable = Timetable(run_log)
         self._jobs: Mapping[str, Job] = {}
+        self._has_begun = False
         self._files = asyncio.Lock()
         self._wakeup = asyncio.Event()
         self._timer: asyncio.Task[None] | None = None
@@ -107,11 +110,13 @@ class Scheduler:
     async def begin(self) -> None:
         """This server runs the jobs from now on. What was cut short is recorded, and not repeated.
 
-        Raises: StorageError.
+        If the disk fails, nothing starts until it works again.
         """
         if self._timer is None:
-            async with self._files:
-                await asyncio.to_thread(self._begin)
+            try:
+                await self._with_files(self._begin)
+            except StorageError as error:
+                self._report(str(error))
             self._timer = asyncio.create_task(self._work(), name="onyx schedule")
 
     async def close(self) -> None:
@@ -128,15 +133,21 @@ class Scheduler:
 
     async def list(self) -> tuple[Sequence[JobNow], Sequence[str]]:
         """All jobs, in the order of the file, and what is wrong with it. Changes nothing. Raises: StorageError."""
-        async with self._files:
-            stored = await asyncio.to_thread(self._read)
+
+        def read() -> tuple[Sequence[JobNow], Sequence[str]]:
+            stored = self._read()
             return [self._now_of(job) for job in stored.jobs.values()], stored.problems
+
+        return await self._with_files(read)
 
     async def get(self, job_id: str) -> JobNow:
         """Raises: NotFound, StorageError."""
-        jobs, _ = await self.list()
-        found = next((one for one in jobs if one.job.id == job_id), None)
-        if found is None:
+
+        def read() -> JobNow | None:
+            job = self._read().jobs.get(job_id)
+            return None if job is None else self._now_of(job)
+
+        if (found := await self._with_files(read)) is None:
             raise NotFound(f"There is no job {job_id!r}. schedule.list shows all.")
         return found
 
@@ -145,26 +156,36 @@ class Scheduler:
         await self._change(lambda jobs: {**jobs, job.id: job}, job.id)
         return await self.get(job.id)
 
+    async def update(self, job_id: str, change: Callable[[Job], Job]) -> JobNow:
+        """Changes the job as it is on disk now. Raises: NotFound, StorageError, what `change` raises."""
+        await self._change(lambda jobs: {**jobs, job_id: change(_known(jobs, job_id))}, job_id)
+        return await self.get(job_id)
+
     async def cancel(self, job_id: str) -> Job:
         """Removes the job; a run in progress goes on, and its history stays. Raises: NotFound, StorageError."""
         removed: list[Job] = []
 
         def without(jobs: Mapping[str, Job]) -> Mapping[str, Job]:
-            if job_id not in jobs:
-                raise NotFound(f"There is no job {job_id!r}. It may be removed already; schedule.list shows all.")
-            removed.append(jobs[job_id])
+            removed.append(_known(jobs, job_id))
             return {key: job for key, job in jobs.items() if key != job_id}
 
         await self._change(without, job_id)
         return removed[0]
 
     async def allow_again(self, job_id: str) -> None:
-        """Ends the rest or the pause after failures. Raises: InvalidRequest on a server that runs no jobs."""
+        """Ends the rest or the pause after failures.
+
+        Raises: StorageError; InvalidRequest on a server that runs no jobs.
+        """
         if not self.is_owner:
             raise InvalidRequest(NOT_OWNER)
-        async with self._files:
-            await asyncio.to_thread(self._log.reset, [job_id], self._clock.now())
+
+        def allow() -> None:
+            self._begin()
+            self._reset([job_id])
             self._timetable.plan([job_id])
+
+        await self._with_files(allow)
         self._wakeup.set()
 
     async def run_now(self, job_id: str) -> str:
@@ -180,8 +201,7 @@ class Scheduler:
             if job_id in self._running:
                 raise InvalidRequest(f"The job “{job.name}” is running already.")
             key = f"{key_of(job_id, now)}/now"
-            await asyncio.to_thread(self._log.started, [Start(key, job_id, job.name, None)], now)
-            self._timetable.plan([job_id])
+            await _in_thread(lambda: self._begin_now(Start(key, job_id, job.name, None), now))
             self._start(Occurrence(job, key, None))
         return key
 
@@ -192,10 +212,24 @@ class Scheduler:
         return await asyncio.to_thread(self._log.history, job_id, limit, before, since)
 
     def _begin(self) -> None:
-        now = self._clock.now()
+        """Raises: StorageError if it is not known what has run; then the next look tries again."""
+        if self._has_begun:
+            return
         for key in self._log.load():
-            self._log.finished(key, now, "interrupted", {"error": "The server ended during this run."})
+            try:
+                self._log.finished(
+                    key, self._clock.now(), "interrupted", {"error": "The server ended during this run."}
+                )
+            except StorageError as error:  # it counts all the same, and the next start finds it again
+                self._report(str(error))
+        self._jobs, self._timetable = {}, Timetable(self._log)  # what was planned before is another server's
+        self._has_begun = True
         self._take(self._store.read())
+
+    def _begin_now(self, start: Start, now: datetime) -> None:
+        self._begin()
+        self._log.started([start], now)
+        self._timetable.plan([start.job_id])
 
     async def _work(self) -> None:
         while True:
@@ -209,7 +243,7 @@ class Scheduler:
         """Starts what is due; returns the seconds until the next look."""
         try:
             async with self._files:
-                due = await asyncio.to_thread(self._take_due)
+                due = await _in_thread(self._take_due)
                 for occurrence in due:
                     self._start(occurrence)
                 next_at = self._timetable.next_at
@@ -224,8 +258,8 @@ class Scheduler:
         return min(max(wait_s, 0.0), MAX_SLEEP_S)
 
     def _take_due(self) -> Sequence[Occurrence]:
-        if self._store.has_changed:
-            self._take(self._store.read())
+        self._begin()
+        self._take(self._store.read())
         now = self._clock.now()
         look = self._timetable.look(now)
         looked_at = [*(missed.job_id for missed in look.missed), *(due.job.id for due in look.due)]
@@ -253,12 +287,13 @@ class Scheduler:
             result = RunResult("failed", {"error": f"Internal error ({type(error).__name__}). See the server log."})
         job_id = occurrence.job.id
         async with self._files:
-            ending = asyncio.to_thread(self._end, occurrence, result)
-            finished = await asyncio.shield(asyncio.ensure_future(ending))
-            del self._running[job_id]
+            try:
+                finished = await _in_thread(lambda: self._end(occurrence, result))
+            finally:
+                del self._running[job_id]
+        self._wakeup.set()
         self._on_finished(finished)
         self._on_change(job_id)
-        self._wakeup.set()
 
     def _end(self, occurrence: Occurrence, result: RunResult) -> Finished:
         job_id, now = occurrence.job.id, self._clock.now()
@@ -276,16 +311,22 @@ class Scheduler:
         return Finished(occurrence, result, alert, state.is_disabled and result.outcome == "failed", now)
 
     async def _change(self, change: Callable[[Mapping[str, Job]], Mapping[str, Job]], job_id: str) -> None:
-        async with self._files:
-            stored = await asyncio.to_thread(self._store.change, change)
-            if self.is_owner:
-                await asyncio.to_thread(self._take, stored)
+        def work() -> None:
+            stored = self._store.change(change)
+            if self._has_begun:
+                self._take(stored)
+
+        await self._with_files(work)
         self._on_change(job_id)
         self._wakeup.set()
 
+    async def _with_files(self, work: Callable[[], T]) -> T:
+        async with self._files:
+            return await _in_thread(work)
+
     def _read(self) -> StoredJobs:
         stored = self._store.read()
-        if self.is_owner:
+        if self._has_begun:
             self._take(stored)
         else:
             self._log.load()
@@ -297,10 +338,18 @@ class Scheduler:
         """These are the jobs from now on; one with a new schedule, or enabled again, begins anew."""
         if stored.jobs is self._jobs:
             return
-        old, self._jobs = self._jobs, stored.jobs
-        anew = [job_id for job_id, job in stored.jobs.items() if job_id in old and _begins_anew(old[job_id], job)]
-        self._log.reset(anew, self._clock.now())
-        self._timetable.set_jobs(stored.jobs)
+        old, new = self._jobs, stored.jobs
+        self._reset([job_id for job_id, job in new.items() if job_id in old and _begins_anew(old[job_id], job)])
+        self._timetable.set_jobs(new)
+        self._log.keep(new.keys())
+        self._jobs = new
+
+    def _reset(self, job_ids: Sequence[str]) -> None:
+        """Counts until the next start even if it cannot be written."""
+        try:
+            self._log.reset(job_ids, self._clock.now())
+        except StorageError as error:
+            self._report(str(error))
 
     def _now_of(self, job: Job) -> JobNow:
         return JobNow(job, self._log.state(job.id, job.created_at), self._timetable.next_of(job.id))
@@ -309,6 +358,24 @@ class Scheduler:
         if problem != self.problem:
             log.error("Scheduled jobs cannot be recorded, so none starts: %s", problem)
         self.problem = problem
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Waits for its end even if cancelled: until then, nothing else may touch what it works on."""
+    working = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait([working])
+        if not working.cancelled():
+            working.exception()  # nobody is left to hear of it
+        raise
+
+
+def _known(jobs: Mapping[str, Job], job_id: str) -> Job:
+    if job_id not in jobs:
+        raise NotFound(f"There is no job {job_id!r}. It may be removed already; schedule.list shows all.")
+    return jobs[job_id]
 
 
 def _begins_anew(old: Job, new: Job) -> bool:

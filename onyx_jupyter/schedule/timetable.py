@@ -94,6 +94,7 @@ class Timetable:
 
     def missed_while_running(self, job_id: str, now: datetime, look: Look) -> None:
         """For the end of a run: what was planned meanwhile does not run."""
+        self._now = max(now, self._now or now)
         job = self._jobs.get(job_id)
         state = self._state(job_id) if job is not None else None
         if job is None or state is None or not self._is_on(job, state):

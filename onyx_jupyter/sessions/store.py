@@ -85,6 +85,7 @@ class SessionStore:
         """Removes the session's files; nothing may be running in it. Raises: NotFound, StorageError."""
         path = await asyncio.to_thread(self._find, session_key)
         self._open.pop(session_key, None)
+        self._summaries.pop(path, None)
         with disk_errors("delete", path):
             await asyncio.to_thread(path.unlink)
             await asyncio.to_thread(path.with_suffix(".lock").unlink, missing_ok=True)

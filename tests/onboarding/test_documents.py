@@ -133,3 +133,10 @@ def test_a_line_that_a_person_changed_or_removed_is_not_written_again_unless_its
     for edited in (text.replace(PRAISE, "- Praise me."), text.replace(f"{PRAISE}\n", "- Mine.\n")):
         assert revised("SOUL.md", edited, template("SOUL.md"), progress) == edited
     assert PRAISE in revised("SOUL.md", "# Soul\n", template("SOUL.md"), progress)
+
+
+def test_a_block_that_a_person_emptied_stays_empty_however_often_onboarding_is_repeated():
+    progress = as_written(answers(("annoyances", "sycophancy")))
+    emptied = revised("SOUL.md", "# Soul\n", template("SOUL.md"), progress).replace(f"{PRAISE}\n", "")
+    once = revised("SOUL.md", emptied, template("SOUL.md"), progress)
+    assert revised("SOUL.md", once, template("SOUL.md"), progress) == once == emptied

@@ -99,12 +99,12 @@ async def test_events_expire_after_their_run_but_never_during_it():
     streams = SessionStreams()
     for event in (ChatStarted("r1"), final("r1"), ChatStarted("r2"), ChatDelta("r2", "x")):
         streams.publish("a", event)
-    streams._forget("a", 2)
+    streams._shorten("a", 2)
     assert len(streams.subscribe("a", Watcher(), 0)[1]) == 2
-    streams._forget("a", 4)  # a queued message taken back during the run ended at 4
+    streams._shorten("a", 4)  # a queued message taken back during the run ended at 4
     assert len(streams.subscribe("a", Watcher(), 0)[1]) == 2
     streams.publish("a", final("r2"))
-    streams._forget("a", 5)
+    streams._shorten("a", 5)
     assert streams.subscribe("a", Watcher(), 0) == (5, [])
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.errors import InvalidRequest, StorageError
+from onyx_jupyter.schedule import job_store
 from onyx_jupyter.schedule.job_store import JobStore
 from onyx_jupyter.schedule.jobs import Job, choose_target, job_of
 from tests.schedule.made_jobs import START, made
@@ -114,3 +115,70 @@ def test_session_is_chosen_by_content_with_a_reason(message: str | None, target:
 def test_mistake_is_named() -> None:
     with pytest.raises(InvalidRequest, match=r"`schedule\.tz`: 'Mars' is not a time zone"):
         job_of({**made().to_json(), "schedule": {"kind": "cron", "cron": "@daily", "tz": "Mars"}})
+
+
+def test_edit_that_comes_while_the_file_is_read_is_seen_and_not_overwritten(path: Path) -> None:
+    written(path, made("a"))
+
+    class Editor(JobStore):
+        """A person saves right after the file was read."""
+
+        def _text(self, path: Path) -> str | None:
+            text = super()._text(path)
+            if path.name == "jobs.json" and not self._stored.jobs:
+                written(path, made("a"), made("b"))
+            return text
+
+    store = Editor(path)
+    assert list(store.read().jobs) == ["a"]
+    assert store.has_changed
+    store.change(lambda jobs: {**jobs, "c": made("c")})
+    assert list(JobStore(path).read().jobs) == ["a", "b", "c"]
+
+
+def test_file_that_is_being_written_is_not_set_aside(path: Path) -> None:
+    class Program(JobStore):
+        """Another program has emptied the file, and writes it a little later."""
+
+        def _text(self, path: Path) -> str | None:
+            text = super()._text(path)
+            if path.name == "jobs.json" and not text:
+                written(path, made("a"), made("b"))
+            return text
+
+    JobStore(path).change(lambda jobs: {"a": made("a")})
+    path.write_text("")
+    assert list(Program(path).read().jobs) == ["a", "b"]
+    assert not path.with_name("jobs.json.damaged").exists()
+
+
+def test_damaged_file_stays_while_the_disk_is_full_and_the_last_good_one_is_used(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise StorageError("No space is left on the disk.")
+
+    JobStore(path).change(lambda jobs: {"a": made("a")})
+    path.write_text("oops")
+    with monkeypatch.context() as patch:
+        patch.setattr(job_store, "write_bytes_atomically", full)
+        assert list(JobStore(path).read().jobs) == ["a"]
+    assert path.read_text() == "oops"
+    assert list(JobStore(path).read().jobs) == ["a"]
+    assert path.with_name("jobs.json.damaged").read_text() == "oops"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"schedule": {"kind": "every", "everyMs": 10**17, "anchor": "2026-01-01T00:00:00Z"}},
+        {"schedule": {"kind": "every", "everyMs": 1000, "anchor": "9999-12-31T23:59:59Z"}},
+        {"schedule": {"kind": "at", "at": "9999-12-31T23:59:59Z"}},
+        {"schedule": {"kind": "at", "at": "0001-01-01T00:00:00Z"}},
+        {"createdAt": "0001-01-01T00:00:00Z"},
+    ],
+)
+def test_job_beyond_all_calendars_is_left_out_alone(path: Path, entry: dict[str, Any]) -> None:
+    stored = written(path, {**made("x").to_json(), **entry}, made("a")).read()
+    assert list(stored.jobs) == ["a"]
+    assert "job 1" in stored.problems[0]

@@ -84,9 +84,7 @@ class Onboarding:
 
     async def drafts(self, agent_id: str) -> Sequence[Draft]:
         """The files that would change. Raises: NotFound, StorageError."""
-        agent, progress = self._agents.agent(agent_id), await self.progress(agent_id)
-        drafts = [await self._draft(agent, path, progress) for path in PATHS]
-        return [draft for draft in drafts if draft.problem or draft.after != draft.before]
+        return await self._drafts(agent_id, await self.progress(agent_id))
 
     async def write(self, agent_id: str, shown: Sequence[tuple[str, str, str]]) -> Sequence[str]:
         """Writes the files if each is as it was shown: (path, `based_on`, `checksum`). Returns their paths.
@@ -94,13 +92,13 @@ class Onboarding:
         Raises: MemoryConflict before anything is written, or if one is saved by someone else meanwhile; ToolError,
         StorageError.
         """
-        drafts = {draft.path: draft for draft in await self.drafts(agent_id) if draft.problem is None}
+        progress = await self.progress(agent_id)
+        drafts = {draft.path: draft for draft in await self._drafts(agent_id, progress) if draft.problem is None}
         seen = {path: (based_on, checksum) for path, based_on, checksum in shown}
         for path in {**drafts, **seen}:
             draft = drafts.get(path)
             if draft is None or seen.get(path) != (draft.based_on, draft.checksum):
                 raise MemoryConflict(path, draft.based_on if draft else NO_FILE)
-        progress = await self.progress(agent_id)
         memory = self._agents.agent(agent_id).memory
         for draft in drafts.values():
             await memory.replace(draft.path, draft.after, based_on=draft.based_on, author="user")
@@ -109,6 +107,11 @@ class Onboarding:
         at = timestamp(self._clock.now())
         await self.change(agent_id, lambda now: now.done(at))
         return list(drafts)
+
+    async def _drafts(self, agent_id: str, progress: Progress) -> Sequence[Draft]:
+        agent = self._agents.agent(agent_id)
+        drafts = [await self._draft(agent, path, progress) for path in PATHS]
+        return [draft for draft in drafts if draft.problem or draft.after != draft.before]
 
     async def _draft(self, agent: AgentParts, path: str, progress: Progress) -> Draft:
         memory = agent.memory

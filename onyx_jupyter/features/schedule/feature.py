@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+from contextlib import suppress
 from datetime import datetime
 
 from onyx_jupyter.config.sections import section
+from onyx_jupyter.errors import NotFound
 from onyx_jupyter.features.schedule.heartbeat_operations import HEARTBEAT_OPERATIONS
 from onyx_jupyter.features.schedule.heartbeats import HEARTBEAT_LOG, HEARTBEATS, Beat, Heartbeats
 from onyx_jupyter.features.schedule.job_runs import JobRuns
@@ -31,9 +35,12 @@ from onyx_jupyter.operations.keys import (
 from onyx_jupyter.schedule.heartbeat import HeartbeatLog
 from onyx_jupyter.schedule.job_state import text_of
 from onyx_jupyter.schedule.job_store import JobStore
+from onyx_jupyter.schedule.jobs import Job
 from onyx_jupyter.schedule.run_log import RunLog
 from onyx_jupyter.schedule.scheduler import Finished, Scheduler
 from onyx_jupyter.toolsets.toolset import FixedToolset
+
+ALL = sys.maxsize
 
 
 def make(parts: Parts) -> Built:
@@ -53,7 +60,13 @@ def make(parts: Parts) -> Built:
         streams.broadcast("schedule.finished", {**about, **told, **state})
 
     runs_of_sessions = parts.get(RUNS)
-    unattended = UnattendedRuns(parts.get(SESSIONS), streams, parts.get(SEND_MESSAGE), runs_of_sessions.activity)
+    unattended = UnattendedRuns(
+        parts.get(SESSIONS),
+        streams,
+        parts.get(SEND_MESSAGE),
+        activity=runs_of_sessions.activity,
+        is_under_way=runs_of_sessions.is_under_way,
+    )
 
     def beaten(beat: Beat, at: datetime, is_quiet: bool) -> None:
         told = {name: beat.facts[name] for name in ("text", "error", "sessionKey") if name in beat.facts}
@@ -70,6 +83,11 @@ def make(parts: Parts) -> Built:
         )
 
     heartbeat_log = HeartbeatLog(host.home.schedule / "heartbeat.jsonl")
+
+    async def sessions_of_beats() -> list[tuple[str, str]]:
+        beats = await asyncio.to_thread(heartbeat_log.newest, ALL)
+        return [(beat["agentId"], beat["sessionKey"]) for beat in beats if "sessionKey" in beat]
+
     heartbeats = Heartbeats(
         configured,
         parts.get(AGENTS),
@@ -81,10 +99,26 @@ def make(parts: Parts) -> Built:
         abort=runs_of_sessions.abort_session,
         on_begin=lambda: changed(None),
         on_beat=beaten,
+        ended_in=KeptSessions(unattended, sessions_of_beats).ended,
     )
-    kept = KeptSessions(unattended, lambda job_id, limit: scheduler.history(job_id, limit))
+
+    async def sessions_of_jobs() -> list[tuple[str, str]]:
+        return [(run["job"], run["sessionKey"]) for run in await scheduler.history(None, ALL) if "sessionKey" in run]
+
+    async def job_now(job_id: str) -> Job | None:
+        with suppress(NotFound):
+            return (await scheduler.get(job_id)).job
+        return None
+
     runs = JobRuns(
-        configured, parts.get(AGENTS), unattended, settings, host.clock, heartbeats.next_beat, ended_in=kept.ended
+        configured,
+        parts.get(AGENTS),
+        unattended,
+        settings,
+        host.clock,
+        heartbeats.next_beat,
+        ended_in=KeptSessions(unattended, sessions_of_jobs).ended,
+        job_now=job_now,
     )
     scheduler = Scheduler(
         JobStore(host.home.schedule / "jobs.json"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from onyx_jupyter.agents.agents import Agents
 from onyx_jupyter.agents.configured import Configured
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import AgentConfig, Config, HeartbeatConfig
-from onyx_jupyter.errors import OnyxError, StorageError
+from onyx_jupyter.errors import NotFound, OnyxError, StorageError
 from onyx_jupyter.events import ChatError, ChatFinal
 from onyx_jupyter.features.schedule.job_runs import TEXT_CHARS, unattended_model
 from onyx_jupyter.features.schedule.settings import ScheduleSettings
@@ -38,6 +38,7 @@ STAGGER = timedelta(seconds=15)
 """Between the beats of different agents."""
 MAX_REASONS = 5
 """Of one beat; a program that wakes an agent in a loop fills no prompt."""
+TOLD_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Heartbeats:
     """One beat at a time, over all agents. `is_busy` tells whether a session is at work, `abort` stops its run.
 
     `on_begin` is called when one asks a model; `on_beat` with its end, when it began, and whether it was a quiet one.
+    `ended_in` is told an agent and the session that a beat has left.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Heartbeats:
         abort: Callable[[str], None],
         on_begin: Callable[[], None],
         on_beat: Callable[[Beat, datetime, bool], None],
+        ended_in: Callable[[str, str], Awaitable[None]],
     ) -> None:
         self._configured = configured
         self._agents = agents
@@ -80,6 +83,7 @@ class Heartbeats:
         self._abort = abort
         self._on_begin = on_begin
         self._on_beat = on_beat
+        self._ended_in = ended_in
         self._next: dict[str, datetime] = {}
         self._last: dict[str, datetime] = {}
         self._waiting: dict[str, asyncio.Event] = {}
@@ -170,14 +174,19 @@ class Heartbeats:
         hours = None if self._reasons.get(agent_id) else config.active_hours
         if hours is not None and not is_active(now, hours.start, hours.end, hours.tz or settings.zone):
             return
-        main = await self._runs.main_session(agent_id, settings.main_session)
+        tasks = await asyncio.to_thread(tasks_of, self._agents.agent(agent_id).workspace)
+        if tasks is None and agent_id not in self._waiting:
+            return
+        try:
+            main = await self._runs.main_session(agent_id, settings.main_session)
+        except NotFound:
+            self._release(agent_id)  # what waits fails in the same words
+            raise
         if main is not None and self._is_busy(main):
             self._next[agent_id] = now + min(DEFERRED, timedelta(milliseconds=config.interval_ms))
             return
-        if (waiting := self._waiting.pop(agent_id, None)) is not None:
-            waiting.set()
-        tasks = await asyncio.to_thread(tasks_of, self._agents.agent(agent_id).workspace)
         reasons = self._reasons.pop(agent_id, [])
+        self._release(agent_id)
         if tasks is None:
             return
         self._last[agent_id] = now
@@ -188,9 +197,16 @@ class Heartbeats:
         finally:
             self._beating = None
         await asyncio.to_thread(self._record, beat, now, is_quiet=config.quiet_mode)
-        if beat.acts and not config.quiet_mode and beat.outcome == "ok":
+        if beat.acts and not config.quiet_mode and beat.outcome == "ok" and main is not None:
             await self._tell(beat, main, now)
         self._on_beat(beat, now, config.quiet_mode)
+        if "sessionKey" in beat.facts:
+            await self._ended_in(agent_id, beat.facts["sessionKey"])
+
+    def _release(self, agent_id: str) -> None:
+        """What waits for a beat of this agent starts."""
+        if (waiting := self._waiting.pop(agent_id, None)) is not None:
+            waiting.set()
 
     async def _ask(
         self, agent_id: str, tasks: str, reasons: Sequence[str], now: datetime, config: HeartbeatConfig
@@ -200,19 +216,21 @@ class Heartbeats:
         woken = "".join(f"You were woken: {reason}\n" for reason in reasons)
         prefix = scheduled_prefix("Heartbeat", text_of(now.replace(microsecond=0)))
         message = f"{prefix}\n{woken}What to look after ({FILE}):\n{cut}"
-        key = await self._runs.new_session(agent_id, "Heartbeat")
         own = self._agents.agent(agent_id).config.heartbeat.model
         model = unattended_model(self._configured, self._agents, "heartbeat", agent_id, own)
+        key = await self._runs.new_session(agent_id, "Heartbeat")
         limit_s = min(max(config.interval_ms / 1000, 60.0), 600.0)
         facts: dict[str, Any] = {"isCut": True} if cut != tasks else {}
         origin = RunOrigin.of_job({"id": "heartbeat", "key": f"heartbeat@{text_of(now)}"}, "heartbeat")
         try:
             async with asyncio.timeout(limit_s):
-                ended = await self._runs.run(key, message, origin, model=model, tool_mode="tools")
+                ended = await self._runs.run(key, message, origin, is_new=True, model=model, tool_mode="tools")
         except TimeoutError:
             self._abort(key)
             facts |= {"sessionKey": key, "error": f"It took longer than {limit_s:g} s."}
             return Beat(agent_id, "failed", acts=True, facts=facts)
+        except OnyxError as error:
+            return Beat(agent_id, "failed", acts=True, facts={**facts, "error": self._configured.redact(str(error))})
         return await self._beat_of(agent_id, ended, facts)
 
     async def _beat_of(self, agent_id: str, ended: EndedRun, facts: dict[str, Any]) -> Beat:
@@ -226,20 +244,26 @@ class Heartbeats:
             case ChatFinal(text=text):
                 return Beat(agent_id, "ok", acts=True, facts={**facts, "text": self._configured.redact(text)})
             case ChatError(message=message):
-                return Beat(agent_id, "failed", acts=True, facts={**facts, "error": message})
+                return Beat(agent_id, "failed", acts=True, facts={**facts, "error": self._configured.redact(message)})
         return Beat(agent_id, "aborted", acts=True, facts=facts)
 
-    async def _tell(self, beat: Beat, main: str | None, now: datetime) -> None:
-        """What it says stands in the main session like an answer, without asking a model again."""
-        key = main or await self._runs.new_session(beat.agent_id, "Heartbeat")
+    async def _tell(self, beat: Beat, main: str, now: datetime) -> None:
+        """What it says stands in the main session like an answer, without asking a model again.
+
+        If something else runs there, it stands behind that; the next beats wait for it no longer than `TOLD_S`.
+        """
         about = {"id": "heartbeat", "key": f"heartbeat@{text_of(now)}", "answer": beat.facts["text"]}
-        prefix = scheduled_prefix("Heartbeat", text_of(now.replace(microsecond=0)))
-        await self._runs.run(key, f"{prefix}\nLook after {FILE}.", RunOrigin.of_job(about, "heartbeat"))
+        message = f"{scheduled_prefix('Heartbeat', text_of(now.replace(microsecond=0)))}\nLook after {FILE}."
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TOLD_S):
+                    await self._runs.run(main, message, RunOrigin.of_job(about, "heartbeat"))
+        except OnyxError as error:  # it is in the log
+            log.warning("What the heartbeat of %s says could not be said: %s", beat.agent_id, error)
 
     def _record(self, beat: Beat, now: datetime, *, is_quiet: bool) -> None:
         facts = {**beat.facts, **({"quiet": True} if is_quiet else {})}
-        if "text" in facts:
-            facts["text"] = facts["text"][:TEXT_CHARS]
+        facts |= {name: facts[name][:TEXT_CHARS] for name in ("text", "error") if name in facts}
         line = {"at": text_of(now), "agentId": beat.agent_id, "outcome": beat.outcome, **facts}
         try:
             self._log.append(line)

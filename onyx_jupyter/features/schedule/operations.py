@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,7 +28,9 @@ async def schedule_list(params: wire.ScheduleListParams, caller: Caller) -> dict
     scheduler = caller.get(SCHEDULER)
     jobs, problems = await scheduler.list()
     words = (params.query or "").casefold().split()
-    fitting = [one for one in jobs if params.agent_id in (None, one.job.agent_id) and _holds(one.job, words)]
+    fitting = [
+        one for one in jobs if params.agent_id in (None, one.job.agent_id) and (not words or _holds(one.job, words))
+    ]
     fitting.sort(key=_turn)
     zone = _settings(caller).zone
     return {
@@ -74,15 +77,23 @@ async def schedule_update(params: wire.ScheduleUpdateParams, caller: Caller) -> 
     now = await scheduler.get(params.job_id)
     given = params.model_dump(by_alias=True, exclude_none=True, exclude={"job_id"})
     caller.get(CONFIGURED).check_model(params.model)
-    job = changed_job(now.job, given, now=caller.get(HOST).clock.now(), zone=zone)
-    return {"job": _info(await update(scheduler, now, job, enables=params.enabled is True), zone)}
+    clock = caller.get(HOST).clock
+
+    def change(job: Job) -> Job:
+        return changed_job(job, given, now=clock.now(), zone=zone)
+
+    return {"job": _info(await update(scheduler, now, change, enables=params.enabled is True), zone)}
 
 
-async def update(scheduler: Scheduler, old: JobNow, new: Job, *, enables: bool) -> JobNow:
-    """Changes the job; one that failed too often runs again if it is enabled. Raises: InvalidRequest, StorageError."""
+async def update(scheduler: Scheduler, old: JobNow, change: Callable[[Job], Job], *, enables: bool) -> JobNow:
+    """Changes the job; one that failed too often runs again if it is enabled.
+
+    Raises: NotFound, InvalidRequest, StorageError.
+    """
+    change(old.job)  # what is wrong with it changes nothing
     if enables and old.state.is_disabled:
-        await scheduler.allow_again(new.id)
-    return await scheduler.put(new)
+        await scheduler.allow_again(old.job.id)
+    return await scheduler.update(old.job.id, change)
 
 
 async def schedule_cancel(params: wire.ScheduleJobParams, caller: Caller) -> dict[str, Any]:

@@ -189,9 +189,10 @@ async def update_job_tool(arguments: UpdateJobArguments, context: ToolContext) -
     """Changes one of the agent's jobs."""
     now = await _named(arguments.job, context)
     scheduler = _scheduler(context)
+    _changed(arguments, now.job, context)  # what is wrong with it changes nothing
     if arguments.enabled and now.state.is_disabled:
         await scheduler.allow_again(now.job.id)
-    changed = await scheduler.put(_changed(arguments, now.job, context))
+    changed = await scheduler.update(now.job.id, lambda job: _changed(arguments, job, context))
     return ToolResult(_told(changed, context), origin="own", data={"jobId": changed.job.id})
 
 
