@@ -1,6 +1,7 @@
 """Every model call is counted once, whatever it is for, and none is made beyond the budget."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -138,6 +139,28 @@ async def test_what_another_server_used_counts_and_a_new_day_begins_anew(tmp_pat
     assert (await second.run(key))[1]["text"] == "Morning"
     await first.close()
     await second.close()
+
+
+async def test_a_day_is_that_of_the_users_time_zone_also_after_that_has_changed(tmp_path):
+    def config(tz: str) -> str:
+        return json.dumps({"schedule": {"tz": tz}, "security": {"budget": {"dayTokens": 1000}}})
+
+    clock = FakeClock(datetime(2026, 3, 14, 23, 30, tzinfo=UTC))
+    house = House(tmp_path, [["Hi", Tokens(900, 100)], "Morning"], config=config("Europe/Vienna"), clock=clock)
+    key = await house.session()
+    await house.run(key)
+    told = await report(house)
+    assert (told.today, told.days[0].day, told.budget[0].used) == ("2026-03-15", "2026-03-15", 1000)
+    assert told.budget[0].resets_at == "2026-03-15T23:00:00.000Z"
+    clock.advance(3600)  # midnight in London
+    assert "from 2026-03-16 00:00" in (await house.run(key))[1]["hint"]
+    house.home.config_file.write_text(config("Europe/London"))
+    await house.onyx.configured.read()
+    await until(lambda: house.of("usage.changed"))
+    told = await report(house)
+    assert (told.today, told.days[0].day, told.budget[0].used) == ("2026-03-15", "2026-03-14", 0)
+    assert told.budget[0].resets_at == "2026-03-16T00:00:00.000Z"
+    assert (await house.run(key))[1]["text"] == "Morning"
 
 
 async def test_a_new_conversation_has_its_own_budget(tmp_path):
