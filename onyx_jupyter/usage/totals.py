@@ -16,7 +16,8 @@ from onyx_jupyter.usage.model_call import ModelCall
 class Sum:
     """`cost_usd` adds what is known; `unpriced_calls` may have cost something on top.
 
-    `free_tokens` and `free_calls` are of models on this machine, `plan_calls` of subscriptions.
+    `free_tokens` and `free_calls` are of models on this machine, `plan_calls` of subscriptions. `estimated_calls` have
+    figures that are not the provider's.
     """
 
     calls: int = 0
@@ -29,6 +30,7 @@ class Sum:
     plan_calls: int = 0
     free_calls: int = 0
     free_tokens: int = 0
+    estimated_calls: int = 0
 
     @property
     def budget_tokens(self) -> int:
@@ -46,6 +48,7 @@ class Sum:
         self.plan_calls += call.terms == "plan"
         self.free_calls += call.terms == "free"
         self.free_tokens += call.tokens if call.terms == "free" else 0
+        self.estimated_calls += bool(call.usage.estimated)
 
 
 def sum_of(calls: Iterable[ModelCall]) -> Sum:

@@ -76,6 +76,7 @@ def _to_json(total: Sum) -> dict[str, Any]:
         "unpricedCalls": total.unpriced_calls,
         "planCalls": total.plan_calls,
         "freeCalls": total.free_calls,
+        "estimatedCalls": total.estimated_calls,
     }
 
 

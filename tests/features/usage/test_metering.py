@@ -64,15 +64,65 @@ async def test_a_retried_call_counts_once_and_a_fallback_under_its_own_name(tmp_
     ]
 
 
-async def test_a_stopped_answer_is_not_counted_since_nobody_knows_how_much_it_was(tmp_path):
+async def test_a_stopped_answer_counts_with_an_estimate_that_says_so(tmp_path):
     hang = Hang()
-    house = House(tmp_path, [["Well", hang]])
+    house = House(tmp_path, [["Well, let me see.", hang]])
     key = await house.session()
     run_id = await house.send(key)
     await until(hang.reached.is_set)
     await house.onyx.abort(run_id)
     await house.end(run_id)
+    (line,) = ledger(house)
+    assert (line["run"], line["estimated"], line["costUsd"]) == (run_id, True, None)
+    assert line["inputTokens"] > line["outputTokens"] > 3
+    (ended,) = house.of("chat.aborted")
+    assert ended["usage"] == {
+        "inputTokens": line["inputTokens"],
+        "outputTokens": line["outputTokens"],
+        "estimated": True,
+    }
+    told = await report(house, session_key=key)
+    assert (told.session.total.calls, told.session.total.estimated_calls) == (1, 1)
+    assert house.lines(key)[-1]["usage"] == ended["usage"], "where a reload finds it"
+
+
+async def test_an_answer_that_fails_in_the_middle_counts_beside_the_steps_before_it(tmp_path):
+    house = House(tmp_path, [[PEEK, Tokens(100, 10, None, 0.5)], ["One, two", Fail("unavailable", "Cut off.")]])
+    key = await house.session()
+    name, data = await house.run(key)
+    first, second = ledger(house)
+    assert (first.get("estimated"), second["estimated"], second["step"]) == (None, True, 2)
+    usage = data["usage"]
+    assert (name, usage["estimated"]) == ("chat.error", True)
+    assert usage["outputTokens"] == 10 + second["outputTokens"]
+    assert (usage["costUsd"], usage["costIsPartial"]) == (0.5, True)
+
+
+async def test_what_fails_before_its_answer_costs_nothing(tmp_path):
+    house = House(tmp_path, [[Fail("authentication", "No such key.")]])
+    _, data = await house.run(await house.session())
     assert ledger(house) == []
+    assert data["usage"] == {"inputTokens": 0, "outputTokens": 0}
+
+
+async def test_a_stopped_answer_uses_up_the_budget(tmp_path):
+    hang = Hang()
+    house = House(tmp_path, [["Well", hang], "never"], config=budget(dayTokens=10))
+    key = await house.session()
+    run_id = await house.send(key)
+    await until(hang.reached.is_set)
+    await house.onyx.abort(run_id)
+    await house.end(run_id)
+    assert (await house.run(key))[1]["code"] == "budget"
+
+
+async def test_where_a_provider_gives_no_figures_they_are_estimated(tmp_path):
+    house = House(tmp_path, [["Hello there", Tokens(0, 0)]])
+    _, data = await house.run(await house.session())
+    (line,) = ledger(house)
+    assert line["estimated"] is True
+    assert line["inputTokens"] > 0
+    assert data["usage"]["estimated"] is True
 
 
 async def test_a_reached_budget_ends_the_run_in_order_and_keeps_what_was_written(tmp_path):
@@ -197,6 +247,7 @@ async def test_totals_say_what_was_used_by_whom_and_what_is_left(tmp_path):
         "unpriced_calls": 1,
         "plan_calls": 0,
         "free_calls": 0,
+        "estimated_calls": 0,
     }
     assert [(cell.role, cell.model, cell.total) for cell in told.cells] == [("default", "scripted/model", day.total)]
     assert told.session.total == day.total
