@@ -25,6 +25,7 @@ from onyx_jupyter.protocols import (
 from onyx_jupyter.providers.answer_stream import closing
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS, LOCAL
 from onyx_jupyter.providers.network_guard import is_loopback
+from onyx_jupyter.providers.wrapped_model import WrappedModel
 from onyx_jupyter.text_tokens import token_weight
 from onyx_jupyter.usage.budget import BudgetLimits, state_to_json, warning
 from onyx_jupyter.usage.meter import UsageMeter
@@ -58,29 +59,13 @@ def metered(model: Model, terms: Terms, meter: UsageMeter) -> Model:
     return _MeteredPrefills(model, terms, meter) if isinstance(model, Prefills) else MeteredModel(model, terms, meter)
 
 
-class MeteredModel:
+class MeteredModel(WrappedModel):
     """Wraps one model. It stands below retries and fallbacks, so each real call counts, and counts once."""
 
     def __init__(self, model: Model, terms: Terms, meter: UsageMeter) -> None:
-        self._model = model
+        super().__init__(model)
         self._terms = terms
         self._meter = meter
-
-    @property
-    def id(self) -> str:
-        return self._model.id
-
-    @property
-    def light(self) -> bool:
-        return self._model.light
-
-    @property
-    def tiny(self) -> bool:
-        return self._model.tiny
-
-    @property
-    def context_window(self) -> int:
-        return self._model.context_window
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """What a call has used that has no end is added to the request's progress.
