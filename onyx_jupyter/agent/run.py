@@ -227,7 +227,11 @@ class Run:
             await end_stream(stream)
         finally:
             if (usage := request.progress.usage) is not None:
-                self.unfinished = self.unfinished + usage if self.unfinished else usage
+                self.add_unfinished(usage)
+
+    def add_unfinished(self, usage: Usage) -> None:
+        """Counts a call without an end of its own."""
+        self.unfinished = self.unfinished + usage if self.unfinished else usage
 
     async def note(self, kind: str, message: str, data: Mapping[str, Any] | None = None) -> None:
         """Shows the user a note that is not part of the answer; it stays in the transcript. Raises: StorageError."""
