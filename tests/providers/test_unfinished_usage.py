@@ -17,6 +17,8 @@ from onyx_jupyter.providers.endpoint import Endpoint
 from onyx_jupyter.providers.error_map import Provider
 from onyx_jupyter.providers.event_stream import new_client
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS
+from onyx_jupyter.providers.litellm_library import close_litellm
+from onyx_jupyter.providers.litellm_model import LiteLLMModel
 from onyx_jupyter.providers.openai_model import OpenAIModel
 from onyx_jupyter.providers.responses_model import ResponsesModel
 from onyx_jupyter.testing.collected import collect
@@ -124,6 +126,30 @@ async def test_a_filtered_answer_has_its_own_figures(name: str) -> None:
 async def test_nothing_is_known_of_a_request_that_was_not_accepted(name: str) -> None:
     progress = await progress_of(name, [HttpError(401, "No such key.")])
     assert (progress.accepted, progress.usage, progress.output_tokens) == (False, None, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore:Accessing the 'model_:DeprecationWarning", "ignore:.*`ReadOnly`:UserWarning")
+async def test_the_provider_library_says_what_came_and_its_price() -> None:
+    request = ModelRequest("Be brief.", [Message("user", "Hi")])
+    with ScriptedServer([[Say(WORDS), Hang()]]) as server:
+        endpoint = Endpoint(
+            model_id="openai/gpt-4o",
+            litellm_name="openai/gpt-4o",
+            provider=Provider("OpenAI", "openai", "gpt-4o", base_url=server.base_url),
+            api_key="the-key",
+            json_actions=False,
+            timeout_s=5.0,
+        )
+        async with aclosing(LiteLLMModel(endpoint).stream(request)) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    break
+        await close_litellm()
+    progress = request.progress
+    assert (progress.accepted, progress.usage) == (True, None)
+    assert len(WORDS) / 6 < progress.output_tokens < len(WORDS)
+    assert progress.cost_usd is not None
+    assert progress.cost_usd(1000, 10)
 
 
 def test_the_sum_with_an_estimate_is_an_estimate() -> None:
