@@ -68,7 +68,7 @@ class MeteredModel(WrappedModel):
         self._meter = meter
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """What a call has used that has no end is added to the request's progress.
+        """A call without an end adds what it used to the request's progress.
 
         Raises: ModelError (budget, and the model's own), StorageError.
         """
