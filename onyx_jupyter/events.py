@@ -201,22 +201,28 @@ class ChatFinal:
     name: ClassVar[str] = "chat.final"
     run_id: str
     text: str
-    usage: Usage
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)
 class ChatError:
+    """`usage` is absent if the run never began."""
+
     name: ClassVar[str] = "chat.error"
     run_id: str
     code: str
     message: str
     hint: str | None = None
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChatAborted:
+    """`usage` is absent if the run never began."""
+
     name: ClassVar[str] = "chat.aborted"
     run_id: str
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)

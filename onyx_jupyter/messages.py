@@ -126,6 +126,7 @@ class Usage:
 
     Cached tokens are part of the input, reasoning tokens of the output; None if the provider reports none.
     `plan`: a subscription paid for some of it. `cost_is_partial`: `cost_usd` leaves out calls without a known price.
+    `estimated`: some figures are not the provider's, since it gave none or the call ended early.
     """
 
     input_tokens: int = 0
@@ -135,6 +136,7 @@ class Usage:
     reasoning_tokens: int | None = None
     plan: bool | None = None
     cost_is_partial: bool | None = None
+    estimated: bool | None = None
 
     def __add__(self, other: Usage) -> Usage:
         is_mixed = (self.cost_usd is None) != (other.cost_usd is None) and (self._is_unpriced or other._is_unpriced)
@@ -146,6 +148,7 @@ class Usage:
             _add(self.reasoning_tokens, other.reasoning_tokens),
             self.plan or other.plan,
             is_mixed or self.cost_is_partial or other.cost_is_partial or None,
+            self.estimated or other.estimated,
         )
 
     @property

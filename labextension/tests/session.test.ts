@@ -205,6 +205,14 @@ describe('a skill run', () => {
     expect(calls(runs()[0])[0].status).toBe('aborted');
     expect(session.isRunning).toBe(false);
   });
+
+  it.each(['chat.aborted', 'chat.error'] as const)('says what it used also after %s', async event => {
+    await begin('s');
+    const usage = { inputTokens: 20, outputTokens: 3, estimated: true };
+    peer.emit('chat.started', run('r1'));
+    peer.emit(event, { ...run('r1'), code: 'unavailable', message: 'Cut off.', usage });
+    expect(runs()[0].usage).toEqual(usage);
+  });
 });
 
 describe('an approval', () => {
@@ -293,6 +301,14 @@ describe('loading a session', () => {
     delta('r2', ', and the rest');
     drawFrame();
     expect(texts(runs()[1])).toEqual(['Half of it, and the rest']);
+  });
+
+  it('counts what has no answer of its own', async () => {
+    const usage = { inputTokens: 20, outputTokens: 3, estimated: true };
+    const ended = entry('system', '', { meta: { kind: 'run_end', runId: 'r1', outcome: 'aborted' }, usage });
+    stored([...history.slice(0, -1), ended]);
+    await begin('s');
+    expect(runs()[0].usage).toMatchObject({ inputTokens: 25, outputTokens: 9, estimated: true });
   });
 
   it('shows an abandoned run as interrupted', async () => {

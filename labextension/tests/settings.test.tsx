@@ -77,6 +77,7 @@ const acts = {
   setKey: vi.fn(),
   moveKey: vi.fn(),
   removeKey: vi.fn(),
+  rotateKey: vi.fn(),
   runTest: vi.fn(),
   signIn: vi.fn(),
   cancelSignIn: vi.fn(),
@@ -89,6 +90,7 @@ const detail = (one: ProviderCard, more: Partial<React.ComponentProps<typeof Pro
     <ProviderDetail
       card={one}
       keyStore={{}}
+      stored={2}
       settings={settings}
       test={null}
       online
@@ -194,6 +196,46 @@ describe('a key', () => {
     expect(part('key-in-file')).toBeNull();
     await click('key-remove');
     expect(acts.removeKey).toHaveBeenCalledOnce();
+  });
+
+  it('gets a new encryption key after a question that says what it means', async () => {
+    await detail(card({ state: 'ready', key: 'file' }));
+    expect(part('rotate-key')).toBeNull();
+    await detail(card({ state: 'ready', key: 'store' }), { keyStore: { problem: 'The store is damaged.' } });
+    expect(part('rotate-key')).toBeNull();
+
+    let finish = (isDone: boolean): void => void isDone;
+    acts.rotateKey.mockReturnValue(new Promise<boolean>(resolve => (finish = resolve)));
+    await detail(card({ state: 'ready', key: 'store' }));
+    await click('rotate-key');
+    expect(part('rotate-question')!.textContent).toContain('Encrypt all 2 stored keys again, with');
+    expect(document.activeElement).toBe(part('rotate-confirm'));
+    await click('rotate-cancel');
+    expect(part('rotate-question')).toBeNull();
+    expect(document.activeElement).toBe(part('rotate-key'));
+    expect(acts.rotateKey).not.toHaveBeenCalled();
+
+    await click('rotate-key');
+    await click('rotate-confirm');
+    expect(part<HTMLButtonElement>('rotate-confirm')!.disabled).toBe(true);
+    await act(async () => finish(true));
+    expect(part('rotate-question')).toBeNull();
+    expect(part('rotate-result')!.textContent).toContain('Done');
+    expect(acts.rotateKey).toHaveBeenCalledOnce();
+  });
+
+  it('keeps its old encryption key where a new one could not be made, and the reason is said', async () => {
+    acts.rotateKey.mockResolvedValue(false);
+    await detail(card({ state: 'ready', key: 'store' }));
+    await click('rotate-key');
+    await click('rotate-confirm');
+    expect(part('rotate-key')).not.toBeNull();
+    expect(part('rotate-result')!.textContent).toBe('');
+    peer.results['credentials.rotate'] = new Refusal(-32000, 'The disk is full.');
+    expect(await providers.rotate()).toBe(false);
+    expect(providers.refusal).toBe('The disk is full.');
+    peer.results['credentials.rotate'] = { ok: true };
+    expect(await providers.rotate()).toBe(true);
   });
 
   it('that could not be taken out of the file is read anew, and the reason stays', async () => {

@@ -8,7 +8,7 @@ import { Usage } from '../src/features/usage/usage';
 import { lastDays } from '../src/features/usage/usage_chart';
 import { UsageLine } from '../src/features/usage/usage_line';
 import { UsagePanel } from '../src/features/usage/usage_panel';
-import { costOfAnswer, costOfSum, formatDollars } from '../src/features/usage/usage_words';
+import { costOfAnswer, costOfSum, formatDollars, tokensOfSum } from '../src/features/usage/usage_words';
 import type { UsageInfo, UsageReport, UsageSum } from '../src/protocol/wire';
 import { UiProvider } from '../src/shared/ui_context';
 import type { Ui } from '../src/shared/ui_context';
@@ -25,7 +25,7 @@ const info = (values: Partial<UsageInfo> = {}): UsageInfo => ({
 });
 const sum = (values: Partial<UsageSum> = {}): UsageSum => ({
   ...{ calls: 1, inputTokens: 1000, outputTokens: 234, cachedTokens: 0, reasoningTokens: 0 },
-  ...{ costUsd: 0.5, unpricedCalls: 0, planCalls: 0, freeCalls: 0 },
+  ...{ costUsd: 0.5, unpricedCalls: 0, planCalls: 0, freeCalls: 0, estimatedCalls: 0 },
   ...values
 });
 const report = (values: Partial<UsageReport> = {}): UsageReport => ({
@@ -78,6 +78,12 @@ describe('the line below an answer', () => {
     expect(host.textContent).toBe('');
   });
 
+  it('marks what is estimated, and says why', async () => {
+    await draw(<UsageLine usage={info({ estimated: true })} />);
+    expect(host.textContent).toBe('≈ 1,204 in · 312 out · $0.0041');
+    expect(hooks('answer-usage')[0].title).toContain('an estimate');
+  });
+
   it.each<[Partial<UsageInfo>, string]>([
     [{ costUsd: null }, 'cost unknown'],
     [{ costUsd: 0 }, 'no cost'],
@@ -95,6 +101,9 @@ describe('sums', () => {
     expect(costOfSum(sum({ unpricedCalls: 2 }), trans)).toBe('$0.50 + unknown');
     expect(costOfSum(sum({ costUsd: 0, planCalls: 1 }), trans)).toBe('plan');
     expect(costOfSum(sum({ costUsd: 0, freeCalls: 1 }), trans)).toBe('no cost');
+    expect(costOfSum(sum({ unpricedCalls: 1, estimatedCalls: 1 }), trans)).toBe('≈ $0.50 + unknown');
+    expect(costOfSum(sum({ costUsd: 0, unpricedCalls: 1, estimatedCalls: 1 }), trans)).toBe('unknown');
+    expect(tokensOfSum(sum({ estimatedCalls: 1 }))).toBe('≈ 1,234');
   });
 
   it.each([

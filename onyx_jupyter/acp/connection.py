@@ -24,7 +24,7 @@ from onyx_jupyter.acp.translate import (
     usage_of,
 )
 from onyx_jupyter.errors import InvalidRequest, ModelError
-from onyx_jupyter.messages import Attachment
+from onyx_jupyter.messages import Attachment, Usage
 from onyx_jupyter.processes.process_reaper import ProcessReaper
 
 log = logging.getLogger(__name__)
@@ -59,6 +59,8 @@ class AgentConnection:
         self._events: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
         self._asked: set[asyncio.Future[str | None]] = set()
         self._turn: asyncio.Task[Any] | None = None
+        self.last_usage: Usage | None = None
+        """What the last turn used, also one that was stopped; None if the agent did not say."""
         self._closing: asyncio.Task[None] | None = None
         self._cancelled = False
         self._waiting: asyncio.Timeout | None = None
@@ -124,8 +126,15 @@ class AgentConnection:
             await self._withdraw()
             if not turn.done():
                 await self._stop(turn)
-            elif not turn.cancelled():
-                turn.exception()  # looked at, also if nobody waited for the end
+            self.last_usage = self._usage_of(turn)
+
+    def _usage_of(self, turn: asyncio.Task[Any]) -> Usage | None:
+        if turn.cancelled() or turn.exception() is not None:
+            return None
+        try:
+            return self._end_of(turn.result()).usage
+        except ModelError:
+            return None
 
     async def cancel(self) -> None:
         """Asks the agent to end its turn now; what it still reports comes before the end."""

@@ -9,7 +9,6 @@ from onyx_jupyter.agent.context import ask_within_window
 from onyx_jupyter.agent.processor import Halt, Reply, RunSoFar
 from onyx_jupyter.agent.reflection import should_reflect
 from onyx_jupyter.agent.run import Run
-from onyx_jupyter.agent.side_request import end_stream
 from onyx_jupyter.agent.tool_calls import perform, record
 from onyx_jupyter.errors import EmptyAnswer, ModelError, StorageError
 from onyx_jupyter.events import ChatDelta, ToolDraft, ToolProgress
@@ -186,7 +185,7 @@ async def _stream(run: Run, request: ModelRequest) -> Reply:
         raise
     finally:
         thoughts.end()
-        await end_stream(stream)
+        await run.end_call(stream, request)
     raise ModelError("bad_response", f"The answer of {run.model.id} was cut off before its end.", hint="Try again.")
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from onyx_jupyter.agent.carried import CarriedInRun
 from onyx_jupyter.agent.processor import Processors, TotalUsage
 from onyx_jupyter.agent.run_timeout import RunTimeout
+from onyx_jupyter.agent.side_request import end_stream
 from onyx_jupyter.agent.thoughts import Thoughts
 from onyx_jupyter.clock import Clock
 from onyx_jupyter.config.schema import CompactionConfig
@@ -65,7 +66,9 @@ class RunTranscript(Transcript, Protocol):
 
     async def append_failed_compaction(self, run_id: str, usage: Usage | None, facts: Mapping[str, Any]) -> None: ...
 
-    async def append_end(self, run_id: str, outcome: str, details: Mapping[str, Any]) -> None: ...
+    async def append_end(
+        self, run_id: str, outcome: str, details: Mapping[str, Any], usage: Usage | None = None
+    ) -> None: ...
 
 
 class PartialText(Protocol):
@@ -157,7 +160,8 @@ class Run:
     that has its result, with its status. `why` is the text with which the model made its latest calls, shown to the
     person who approves them: the one of session `asked_in` if a parent started this run, with which it then shares
     `spent`. An `external_agent` answers instead of the model. `thoughts` are those before `text`, until both are saved.
-    `effort` is what the message asked for. `unattended`: what would have to be asked is denied.
+    `effort` is what the message asked for. `unattended`: what would have to be asked is denied. `unfinished` is what
+    model calls used that were stopped or failed in the middle.
     """
 
     run_id: str
@@ -196,6 +200,7 @@ class Run:
     why: str = field(default="", init=False)
     thoughts: Thoughts | None = field(default=None, init=False)
     carried: CarriedInRun = field(default_factory=CarriedInRun, init=False)
+    unfinished: Usage | None = field(default=None, init=False)
 
     @property
     def tools(self) -> ToolRegistry:
@@ -215,6 +220,18 @@ class Run:
         """Returns the thoughts as part of `meta`, and clears them."""
         thoughts, self.thoughts = self.thoughts, None
         return thoughts.meta() if thoughts else {}
+
+    async def end_call(self, stream: object, request: ModelRequest) -> None:
+        """Ends the model call of that request; what it used counts even if it had no end of its own."""
+        try:
+            await end_stream(stream)
+        finally:
+            if (usage := request.progress.usage) is not None:
+                self.add_unfinished(usage)
+
+    def add_unfinished(self, usage: Usage) -> None:
+        """Counts a call without an end of its own."""
+        self.unfinished = self.unfinished + usage if self.unfinished else usage
 
     async def note(self, kind: str, message: str, data: Mapping[str, Any] | None = None) -> None:
         """Shows the user a note that is not part of the answer; it stays in the transcript. Raises: StorageError."""

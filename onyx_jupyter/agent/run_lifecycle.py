@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.agent.loop import run_loop
 from onyx_jupyter.agent.run import Run
 from onyx_jupyter.agent.tool_calls import record
 from onyx_jupyter.errors import OnyxError, RunTimedOut
-from onyx_jupyter.events import ChatAborted, ChatError, ChatFinal, ChatStarted, RunEvent
+from onyx_jupyter.events import ChatAborted, ChatError, ChatFinal, ChatStarted
 from onyx_jupyter.messages import ToolResult
 
 log = logging.getLogger(__name__)
+RunEnd = ChatFinal | ChatError | ChatAborted
 
 STOPPED = ToolResult("Stopped by the user. It may be partly done.", ok=False, origin="own")
 CUT_SHORT = ToolResult("Stopped: this answer reached its time limit. It may be partly done.", ok=False, origin="own")
@@ -47,7 +49,7 @@ async def run_turn(run: Run, is_closing: Callable[[], bool]) -> None:
         message = f"Onyx hit an internal error ({type(error).__name__}). See the server log for details."
         await _end_with_error(run, "internal", message, "Try again. If it keeps happening, please report it.")
     else:
-        await _end(run, "final", {}, ENDED_EARLY, ChatFinal(run.run_id, text, run.transcript.usage(run.run_id)))
+        await _end(run, "final", {}, ENDED_EARLY, ChatFinal(run.run_id, text))
 
 
 async def _work(run: Run) -> str:
@@ -70,7 +72,7 @@ async def _end_with_error(
     await _end(run, "error", details, unanswered, ChatError(run.run_id, code, message, hint))
 
 
-async def _end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEvent) -> None:
+async def _end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEnd) -> None:
     """A Stop that arrives while the end is being written has no effect."""
     run.inbox.close()
     ending = asyncio.ensure_future(_write_end(run, outcome, details, unanswered, event))
@@ -80,10 +82,8 @@ async def _end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: T
         await asyncio.wait([ending])
 
 
-async def _write_end(
-    run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEvent
-) -> None:
-    """Saves what is still unsaved, then announces the end, even if the disk fails."""
+async def _write_end(run: Run, outcome: str, details: Mapping[str, Any], unanswered: ToolResult, event: RunEnd) -> None:
+    """Saves what is still unsaved, then announces the end and what the run used, even if the disk fails."""
     log.info("Run ended: %s", outcome)
     try:
         thought = run.take_thought()
@@ -93,9 +93,9 @@ async def _write_end(
         await run.partial.discard()
         for call in run.transcript.open_calls(run.run_id):
             await record(call, unanswered, "aborted", run, {})
-        await run.transcript.append_end(run.run_id, outcome, details)
+        await run.transcript.append_end(run.run_id, outcome, details, run.unfinished)
     except OnyxError as error:
         log.error("The end of run %s could not be recorded: %s", run.run_id, error)
         if not isinstance(event, ChatError):
             event = ChatError(run.run_id, error.code, str(error), error.hint)
-    run.emit(event)
+    run.emit(replace(event, usage=run.transcript.usage(run.run_id)))

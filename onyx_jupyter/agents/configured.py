@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
@@ -44,7 +45,8 @@ class Configured:
     `more_secrets` returns further secrets to hide (value → kind), `tools` all known tools, `sections` the
     configuration sections of features, and `stored` the stored keys (in a thread). `on_change` is called on every
     change, `on_reread` whenever reading again found something new, problems included, and `on_call` after every model
-    call. Nothing exceeds the `ceiling`. `provider_keys` is the key of each provider that has one.
+    call. Nothing exceeds the `ceiling`. `provider_keys` is the key of each provider that has one. `time_zone` returns
+    the name of the user's, in which a day of the budget begins.
     """
 
     home: Home
@@ -61,6 +63,7 @@ class Configured:
     clock: Clock = field(default_factory=SystemClock)
     on_call: Callable[[ModelCall], None] = lambda call: None
     on_reread: Callable[[None], None] = lambda _: None
+    time_zone: Callable[[], str] = lambda: "UTC"
     provider_keys: Mapping[str, ProviderKey] = field(default_factory=dict, init=False)
     _settings: Settings | None = field(default=None, init=False)
     _models: AllowedModels | None = field(default=None, init=False)
@@ -76,7 +79,9 @@ class Configured:
     """Counts the model calls, and keeps them within the budget."""
 
     def __post_init__(self) -> None:
-        self.meter = UsageMeter(self.home.usage, self.clock, self._budget, self.on_call)
+        self.meter = UsageMeter(
+            self.home.usage, self.clock, self._budget, self.on_call, lambda: ZoneInfo(self.time_zone())
+        )
 
     async def read(self) -> None:
         """Rereads the file, and creates each agent's workspace. Raises: StorageError.

@@ -10,20 +10,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from onyx_jupyter.agents.configured import Configured
+from onyx_jupyter.agents.metered_model import terms_of
 from onyx_jupyter.agents.settings import embedding_settings
 from onyx_jupyter.clock import Clock
+from onyx_jupyter.errors import EmbeddingError, ModelError, StorageError
 from onyx_jupyter.index_process.client import ProcessEmbedder, ProcessVectorCache
 from onyx_jupyter.index_process.process import IndexProcess
+from onyx_jupyter.messages import Usage
 from onyx_jupyter.protocols import EmbedderIdentity
 from onyx_jupyter.providers.embedders.choice import EmbedderChoice
 from onyx_jupyter.providers.embedders.local import LocalEmbedder
 from onyx_jupyter.providers.embedders.settings import EmbeddingSettings
 from onyx_jupyter.providers.embedders.sources import open_embeddings
+from onyx_jupyter.usage.call_context import model_calls
+from onyx_jupyter.usage.model_call import Terms, settled
 
 if TYPE_CHECKING:
     from onyx_jupyter.protocols.retrieval import Vectors
 
 log = logging.getLogger(__name__)
+_ROLE = "embedding"
 
 
 @dataclass
@@ -33,6 +39,29 @@ class _Opened:
     settings: EmbeddingSettings
     choice: EmbedderChoice
     users: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Meter:
+    """Counts embeddings beside all other calls of models. They belong to no conversation: the index is everybody's."""
+
+    configured: Configured
+
+    async def admit(self, model_id: str) -> None:
+        """Raises: EmbeddingError if the budget is used up, or nobody can tell."""
+        try:
+            with model_calls(_ROLE):
+                await self.configured.meter.admit(self._terms(model_id))
+        except (ModelError, StorageError) as error:
+            raise EmbeddingError(f"{model_id} makes no embeddings now. {error}") from None
+
+    async def record(self, model_id: str, usage: Usage) -> None:
+        terms = self._terms(model_id)
+        with model_calls(_ROLE):
+            await self.configured.meter.record(model_id, terms, settled(usage, terms))
+
+    def _terms(self, model_id: str) -> Terms:
+        return terms_of(model_id, self.configured.settings.config)
 
 
 class ConfiguredEmbeddings:
@@ -98,7 +127,12 @@ class ConfiguredEmbeddings:
             if self._opened is not None:
                 self._retired.append(self._opened)
             choice = open_embeddings(
-                settings, clock=self._clock, redact=self._redact, cache=self._cache, open_local=self._open_local
+                settings,
+                clock=self._clock,
+                redact=self._redact,
+                cache=self._cache,
+                open_local=self._open_local,
+                meter=_Meter(self._configured),
             )
             self._opened = _Opened(settings, choice)
         return self._opened

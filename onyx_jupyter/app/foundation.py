@@ -33,12 +33,14 @@ from onyx_jupyter.operations.keys import (
     REREAD_CONFIG,
     SESSIONS,
     STREAMS,
+    TIME_ZONE,
     TOOLSETS,
 )
 from onyx_jupyter.operations.signal import Signal
 from onyx_jupyter.runs.audit_trail import AuditTrail
 from onyx_jupyter.runs.journal import TranscriptJournal
 from onyx_jupyter.runs.streams import SessionStreams
+from onyx_jupyter.schedule.job_fields import local_zone
 from onyx_jupyter.security.audit import AuditLog
 from onyx_jupyter.security.credential_store import CredentialStore
 from onyx_jupyter.security.master_key import MasterKeys
@@ -79,6 +81,7 @@ def make(parts: Parts) -> Built:
         host.clock,
         called.notify,
         reread.notify,
+        lambda: (parts.find(TIME_ZONE) or local_zone)(),
     )
     config_watch = ConfigWatch(configured, host.clock)
     streams = SessionStreams(configured.redact_data)

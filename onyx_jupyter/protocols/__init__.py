@@ -28,6 +28,7 @@ from onyx_jupyter.protocols.memory import Memory as Memory
 from onyx_jupyter.protocols.memory import MemoryAuthor as MemoryAuthor
 from onyx_jupyter.protocols.memory import MemoryText as MemoryText
 from onyx_jupyter.protocols.models import EFFORTS as EFFORTS
+from onyx_jupyter.protocols.models import CallProgress as CallProgress
 from onyx_jupyter.protocols.models import CellDraft as CellDraft
 from onyx_jupyter.protocols.models import Guidance as Guidance
 from onyx_jupyter.protocols.models import Model as Model

@@ -5,7 +5,7 @@ It never names a provider.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -30,6 +30,21 @@ class Guidance:
     seed: int | None = None
 
 
+@dataclass(slots=True)
+class CallProgress:
+    """What a call has used so far. The model fills it in, for a call that ends early and so has no ModelDone.
+
+    `accepted`: the provider took the request. `usage` are the provider's own figures, if any came; where `estimated`,
+    they leave out output. `output_tokens` estimates what came. `cost_usd` returns the price of that many tokens of
+    input and output, None if it is unknown.
+    """
+
+    accepted: bool = False
+    usage: Usage | None = None
+    output_tokens: float = 0.0
+    cost_usd: Callable[[int, int], float | None] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One call to a model. If `tools` is empty, it answers in words.
@@ -45,6 +60,7 @@ class ModelRequest:
     max_tokens: int | None = None
     guidance: Guidance | None = None
     effort: str | None = None
+    progress: CallProgress = field(default_factory=CallProgress, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +113,9 @@ class ModelNote:
 class ModelDone:
     """The end of one model call; every stream ends with exactly one, or raises ModelError.
 
-    `restarted`: the answer does not continue the text begun by its guidance. `carried` are fields that the provider
-    wants back with the results of the calls (see CarriedFields).
+    `usage` counts no tokens if the provider gave no figures. `restarted`: the answer does not continue the text begun
+    by its guidance. `carried` are fields that the provider wants back with the results of the calls (see
+    CarriedFields).
     """
 
     tool_calls: tuple[ToolCall, ...] = ()

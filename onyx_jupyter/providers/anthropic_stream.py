@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.messages import Usage
@@ -79,10 +80,12 @@ class _Answer:
         texts, thoughts, calls = [], [], []
         reason: str | None = None
         usage: Usage | None = None
+        ended = False
         for event in events:
             kind = event.get("type")
             if kind == "message_start":
                 self._counted |= _counts(event["message"])
+                usage = replace(_usage(self._counted, self._price), estimated=True)  # its output is still to come
             elif kind == "content_block_start":
                 block = event["content_block"]
                 self._blocks[event["index"]] = _carried_block(block)
@@ -99,10 +102,10 @@ class _Answer:
                 self._counted |= _counts(event)
                 usage = _usage(self._counted, self._price)
                 stopped = event["delta"].get("stop_reason")
-                reason = _REASONS.get(stopped, stopped)
+                reason, ended = _REASONS.get(stopped, stopped), True
             elif kind == "message":
                 return _whole(event, self._price)
-        carried = _carried(list(self._blocks.values())) if usage else None
+        carried = _carried(list(self._blocks.values())) if ended else None
         return ChatChunk("".join(texts), calls, reason, usage, "".join(thoughts), carried)
 
     def _grow(self, index: int, delta: Mapping[str, Any]) -> None:

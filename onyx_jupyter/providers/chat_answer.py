@@ -14,7 +14,7 @@ from typing import Any
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Usage
-from onyx_jupyter.protocols import ModelDone, ModelEvent, TextDelta, TextWasThinking
+from onyx_jupyter.protocols import CallProgress, ModelDone, ModelEvent, TextDelta, TextWasThinking
 from onyx_jupyter.providers.error_map import (
     Provider,
     answer_too_long,
@@ -27,6 +27,7 @@ from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.text_calls import TextCalls
 from onyx_jupyter.providers.thoughts import ThinkingHabit, ThoughtSplitter
 from onyx_jupyter.providers.tool_call_deltas import ToolCallDeltas
+from onyx_jupyter.text_tokens import token_weight
 
 # Far beyond the longest answer that any model gives.
 MAX_TEXT_CHARS = 2_000_000
@@ -47,8 +48,9 @@ class CallPiece:
 class ChatChunk:
     """The content of one or more chunks of a stream; `finish_reason` is the provider's own, never made up.
 
-    `thought` comes from a separate field; the text may contain thoughts, too. `carried` are the fields of the message
-    that go back with the results of its calls, as far as they have come.
+    `thought` comes from a separate field; the text may contain thoughts, too. `usage` is that of the answer so far;
+    where it is `estimated`, it leaves out output. `carried` are the fields of the message that go back with the results
+    of its calls, as far as they have come.
     """
 
     text: str = ""
@@ -67,13 +69,14 @@ async def chat_events(
     offered: Collection[str] = (),
     habit: ThinkingHabit | None = None,
     restarted: bool = False,
+    progress: CallProgress | None = None,
 ) -> AsyncGenerator[ModelEvent, None]:
     """The answer as Onyx's own events. Raises: ModelError.
 
     `as_action` reads the text as a JSON action; otherwise a text that is only a call of an `offered` tool becomes one.
-    `restarted` is passed on to `ModelDone`.
+    `restarted` is passed on to `ModelDone`. `progress` is kept up to date from the first chunk on.
     """
-    answer = _Answer(chunks, provider)
+    answer = _Answer(chunks, provider, progress or CallProgress())
     reader = JsonActionStream() if as_action else TextCalls(offered)
     splitter = ThoughtSplitter(habit or ThinkingHabit())
     try:
@@ -109,14 +112,19 @@ def as_said(events: Iterable[ModelEvent], reader: JsonActionStream | TextCalls |
 
 
 class _Answer:
-    def __init__(self, chunks: AsyncIterator[ChatChunk], provider: Provider) -> None:
+    def __init__(self, chunks: AsyncIterator[ChatChunk], provider: Provider, progress: CallProgress) -> None:
         self.fragments = ToolCallDeltas()
-        self.usage = Usage()
         self.finish_reason: str | None = None
+        self._progress = progress
         self._chunks = chunks
         self._provider = provider
         self._chars = 0
         self._of_message: Mapping[str, Any] = {}
+
+    @property
+    def usage(self) -> Usage:
+        """The provider's figures; none of tokens if it gave none."""
+        return self._progress.usage or Usage()
 
     @property
     def carried(self) -> Mapping[str, Any] | None:
@@ -128,7 +136,7 @@ class _Answer:
         """Every chunk with text or thought. Raises: ModelError, also if the stream ends without saying so."""
         try:
             async for chunk in self._chunks:
-                self.usage = chunk.usage or self.usage
+                self._count(chunk)
                 self.finish_reason = chunk.finish_reason or self.finish_reason
                 self._of_message = chunk.carried or self._of_message
                 for piece in chunk.calls:
@@ -147,3 +155,9 @@ class _Answer:
             raise incomplete_stream(self._provider) if began else no_answer(self._provider)
         if self.finish_reason == "content_filter":
             raise refused(self._provider)
+
+    def _count(self, chunk: ChatChunk) -> None:
+        self._progress.usage = chunk.usage or self._progress.usage
+        for text in (chunk.text, chunk.thought, *(piece.arguments for piece in chunk.calls)):
+            if text:
+                self._progress.output_tokens += token_weight(text)

@@ -61,6 +61,7 @@ class DirectModel(EndpointModel, ABC):
         as_action = self.endpoint.json_actions and bool(request.tools)
         price = price_of(await price_table(), self.endpoint.litellm_name) if self.endpoint.priced else UNKNOWN
         prepared = await self._prepared(request, price.entry, as_action=as_action)
+        request.progress.cost_usd = price.cost_usd
         async with AsyncExitStack() as stack:
             try:
                 chunks = await self._chunks(stack, prepared.body, price)
@@ -69,6 +70,7 @@ class DirectModel(EndpointModel, ABC):
             except Exception as error:
                 self._could_not_open(request)
                 raise model_error(error, provider) from None
+            request.progress.accepted = True
             said = chat_events(
                 chunks,
                 provider,
@@ -76,6 +78,7 @@ class DirectModel(EndpointModel, ABC):
                 offered={tool.name for tool in request.tools},
                 habit=self.habit,
                 restarted=prepared.restarts,
+                progress=request.progress,
             )
             async for event in await stack.enter_async_context(aclosing(said)):
                 yield event

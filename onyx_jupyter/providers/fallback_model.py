@@ -16,15 +16,17 @@ from onyx_jupyter.protocols import (
     ThoughtDelta,
 )
 from onyx_jupyter.providers.answer_stream import closing, has_answer_text
+from onyx_jupyter.providers.wrapped_model import WrappedModel
 
 # A refusal must not be retried elsewhere, and a conversation that is too long is shortened instead.
 _NEVER = frozenset({"refused", "overflow"})
 
 
-class FallbackModel:
+class FallbackModel(WrappedModel):
     """Answers with `first`; if that fails before its first word, with the second until the end of the run.
 
-    `request_for` adapts prompt and tools to the second model if it is of another size.
+    It has the id and size of the one in use. `request_for` adapts prompt and tools to the second if it is of another
+    size.
     """
 
     def __init__(
@@ -33,33 +35,12 @@ class FallbackModel:
         open_second: Callable[[], Model],
         request_for: Callable[[Model, ModelRequest], Awaitable[ModelRequest]],
     ) -> None:
+        super().__init__(first)
         self._first = first
         self._open_second = open_second
         self._request_for = request_for
-        self._second: Model | None = None
         self._failure: ModelError | None = None
         self._has_started = False
-
-    @property
-    def id(self) -> str:
-        """The id of the model in use."""
-        return self._now.id
-
-    @property
-    def light(self) -> bool:
-        return self._now.light
-
-    @property
-    def tiny(self) -> bool:
-        return self._now.tiny
-
-    @property
-    def context_window(self) -> int:
-        return self._now.context_window
-
-    @property
-    def _now(self) -> Model:
-        return self._second or self._first
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """One answer, from one model or the other. Raises: ModelError."""
@@ -75,18 +56,18 @@ class FallbackModel:
                 if shown or error.code in _NEVER:
                     raise
                 failure = error
-            self._failure, self._second = failure, self._open_second()
+            self._failure, self._model = failure, self._open_second()
             yield ModelProgress(f"{self._first.id} failed; asking {self.id}")
-            sizes = [(model.light, model.tiny) for model in (self._first, self._second)]
+            sizes = [(model.light, model.tiny) for model in (self._first, self._model)]
             if sizes[0] != sizes[1] and request.tools:  # a side request has its own prompt
-                request = await self._request_for(self._second, request)
+                request = await self._request_for(self._model, request)
         async with closing(self._from_second(request, self._failure)) as events:
             async for event in events:
                 yield event
 
     async def _from_second(self, request: ModelRequest, failure: ModelError) -> AsyncGenerator[ModelEvent, None]:
         try:
-            async with closing(self._now.stream(request)) as events:
+            async with closing(self._model.stream(request)) as events:
                 async for event in events:
                     if not self._has_started and isinstance(event, TextDelta | ThoughtDelta | ModelDone):
                         self._has_started = True

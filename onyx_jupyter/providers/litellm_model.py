@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any
 
 from onyx_jupyter.messages import Usage
@@ -13,8 +14,9 @@ from onyx_jupyter.providers.chat_answer import CallPiece, ChatChunk, chat_events
 from onyx_jupyter.providers.endpoint import EndpointModel
 from onyx_jupyter.providers.error_map import model_error
 from onyx_jupyter.providers.json_actions import json_action_call
-from onyx_jupyter.providers.litellm_library import load_litellm, loaded_litellm
+from onyx_jupyter.providers.litellm_library import load_litellm, loaded_litellm, price_table
 from onyx_jupyter.providers.openai_format import openai_messages, openai_tools
+from onyx_jupyter.providers.prices import UNKNOWN, price_of
 
 # The configuration's keys for what only some providers have, and LiteLLM's names for them.
 _OPTIONS = {
@@ -35,7 +37,10 @@ class LiteLLMModel(EndpointModel):
             yield ModelProgress("Loading the provider library…")
         litellm = await load_litellm()
         as_action = self.endpoint.json_actions and bool(request.tools)
+        price = price_of(await price_table(), self.endpoint.litellm_name) if self.endpoint.priced else UNKNOWN
+        request.progress.cost_usd = price.cost_usd
         chunks = await self._open(litellm, request, as_action=as_action)
+        request.progress.accepted = True
         try:
             read = self._chunks(litellm, chunks)
             offered = {tool.name for tool in request.tools}
@@ -46,6 +51,7 @@ class LiteLLMModel(EndpointModel):
                 offered=offered,
                 habit=self.habit,
                 restarted=bool(request.guidance and request.guidance.begun),
+                progress=request.progress,
             )
             async with contextlib.aclosing(said) as events:
                 async for event in events:
@@ -93,7 +99,9 @@ class LiteLLMModel(EndpointModel):
         reason: str | None = None
         usage: Any = None
         async for chunk in chunks:
-            usage = getattr(chunk, "usage", None) or usage
+            if counted := getattr(chunk, "usage", None):
+                usage = counted
+                yield ChatChunk(usage=replace(self._usage(litellm, counted), estimated=True))  # until it has ended
             for choice in chunk.choices:
                 reason = choice.finish_reason or reason
                 calls = [_piece(call) for call in choice.delta.tool_calls or ()]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from onyx_jupyter.errors import ModelError
 from onyx_jupyter.messages import Message, Usage
-from onyx_jupyter.protocols import Guidance, ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
+from onyx_jupyter.protocols import CallProgress, Guidance, ModelDone, ModelEvent, ModelProgress, ModelRequest, TextDelta
 from onyx_jupyter.providers.chat_answer import ChatChunk, as_said
 from onyx_jupyter.providers.json_action_stream import JsonActionStream
 from onyx_jupyter.providers.json_actions import action_prompt, json_action_call
@@ -99,7 +99,7 @@ class LocalModel:
 
     async def _answer(self, server: LocalServer, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         action = JsonActionStream() if request.tools else None
-        answer, splitter = _Answer(server), ThoughtSplitter(ThinkingHabit.of(self._id))
+        answer, splitter = _Answer(server, request.progress), ThoughtSplitter(ThinkingHabit.of(self._id))
         async with aclosing(answer.words(_Body(self._weights, request))) as words:
             async for chunk in words:
                 for event in as_said(splitter.feed(chunk.text, chunk.thought), action):
@@ -160,10 +160,11 @@ class _Body:
 class _Answer:
     """One exchange with the process."""
 
-    def __init__(self, server: LocalServer) -> None:
+    def __init__(self, server: LocalServer, progress: CallProgress) -> None:
         self.usage = Usage()
         self.finish_reason = "stop"
         self._server = server
+        self._progress = progress
 
     async def words(self, body: _Body) -> AsyncGenerator[ChatChunk, None]:
         """The chunks of the answer, with thoughts. Raises: ModelError."""
@@ -211,6 +212,7 @@ class _Answer:
         if timings := chunk.get("timings"):  # in each chunk; `usage` comes at the end, which may be missed
             cached = timings["cache_n"]
             self.usage = Usage(timings["prompt_n"] + cached, timings["predicted_n"], cached, cost_usd=0.0)
+            self._progress.usage = self.usage
         reasons = [choice["finish_reason"] for choice in chunk.get("choices", ()) if choice.get("finish_reason")]
         if reasons:
             self.finish_reason = reasons[-1]

@@ -29,7 +29,7 @@ class Price:
             self._rate("output_cost_per_token", is_long=is_long),
         ]
         input_rate, *_, output_rate = rates
-        if input_rate is None or output_rate is None:
+        if input_rate is None or (output_rate is None and output):
             return None
         # A provider without a price of its own for cached tokens counts them like others.
         counted = zip((new, cached, cache_written, output), rates, strict=True)

@@ -20,6 +20,7 @@ from onyx_jupyter.protocols import (
 from onyx_jupyter.providers.answer_stream import closing, has_answer_text
 from onyx_jupyter.providers.circuit_breaker import BreakerPolicy, CircuitBreaker
 from onyx_jupyter.providers.retry import RetryDelays, RetryPolicy, is_outage
+from onyx_jupyter.providers.wrapped_model import WrappedModel
 
 _WHAT_HAPPENED = {
     "rate_limit": "is busy",
@@ -38,30 +39,14 @@ class Resilience:
     waits: RetryDelays
 
 
-class ResilientModel:
+class ResilientModel(WrappedModel):
     """Wraps a model with retries before the first word and a circuit breaker; `title` names its provider."""
 
     def __init__(self, model: Model, title: str, breaker: CircuitBreaker, resilience: Resilience) -> None:
-        self._model = model
+        super().__init__(model)
         self._title = title
         self._breaker = breaker
         self._resilience = resilience
-
-    @property
-    def id(self) -> str:
-        return self._model.id
-
-    @property
-    def light(self) -> bool:
-        return self._model.light
-
-    @property
-    def tiny(self) -> bool:
-        return self._model.tiny
-
-    @property
-    def context_window(self) -> int:
-        return self._model.context_window
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """One answer, from as many calls as it takes. Raises: ModelError."""

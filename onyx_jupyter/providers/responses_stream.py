@@ -74,6 +74,7 @@ class _Answer:
         reason: str | None = None
         usage: Usage | None = None
         failure: Mapping[str, Any] | None = None
+        ended = False
         for event in events:
             kind = str(event.get("type") or "")
             if kind in ("response.output_text.delta", "response.refusal.delta"):
@@ -92,12 +93,16 @@ class _Answer:
                 self._items[event["output_index"]] = _carried_item(event["item"])
             elif kind in ("response.completed", "response.incomplete"):
                 usage, reason = _usage(event["response"], self._price), _reason(event["response"])
+                ended = True
             elif kind in ("response.failed", "error"):
-                failure = (event["response"].get("error") or {}) if kind == "response.failed" else event
+                failure = event
+                if kind == "response.failed":
+                    usage = _usage(event["response"], self._price)
+                    failure = event["response"].get("error") or {}
                 break
             elif event.get("object") == "response":
                 return _whole(event, self._price), event.get("error")
-        carried = _carried([self._items[index] for index in sorted(self._items)]) if usage else None
+        carried = _carried([self._items[index] for index in sorted(self._items)]) if ended else None
         return ChatChunk("".join(texts), calls, reason, usage, "".join(thoughts), carried), failure
 
 
@@ -141,10 +146,10 @@ def _reason(response: Mapping[str, Any]) -> str:
     return _INCOMPLETE.get(why, "length") if response.get("status") == "incomplete" else "stop"
 
 
-def _usage(response: Mapping[str, Any], price: Price) -> Usage:
+def _usage(response: Mapping[str, Any], price: Price) -> Usage | None:
     reported = response.get("usage")
     if not reported:
-        return Usage()
+        return None
     tokens, output = int(reported.get("input_tokens") or 0), int(reported.get("output_tokens") or 0)
     cached = (reported.get("input_tokens_details") or {}).get("cached_tokens")
     reasoning = (reported.get("output_tokens_details") or {}).get("reasoning_tokens")

@@ -76,7 +76,8 @@ def open_calls(entries: Iterable[Entry], run_id: str) -> list[ToolCall]:
 def measured(entries: Sequence[Entry], model_id: str) -> Measured | None:
     """The newest request to that model whose tokens its provider counted, too."""
     for entry in reversed(entries):
-        estimate, counted = entry.meta.get("estimate"), entry.usage.input_tokens if entry.usage else 0
+        is_counted = entry.usage and not entry.usage.estimated
+        estimate, counted = entry.meta.get("estimate"), entry.usage.input_tokens if entry.usage and is_counted else 0
         ours = entry.role == "assistant" and entry.meta.get("model") == model_id
         if ours and isinstance(estimate, int) and estimate > 0 and counted > 0:
             return Measured(estimate, counted)

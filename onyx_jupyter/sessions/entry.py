@@ -171,6 +171,7 @@ def _usage_to_json(usage: Usage) -> dict[str, Any]:
         "reasoningTokens": usage.reasoning_tokens,
         "plan": usage.plan,
         "costIsPartial": usage.cost_is_partial,
+        "estimated": usage.estimated,
     }
     return {key: value for key, value in numbers.items() if value is not None}
 
@@ -182,5 +183,5 @@ def _usage_from_json(line: Any) -> Usage | None:
     numbers = [line.get(name) for name in names]
     if not all(isinstance(number, int | float | None) and isfinite(number or 0) for number in numbers):
         raise ValueError("usage must hold numbers")
-    flags = (line.get(name) is True or None for name in ("plan", "costIsPartial"))
+    flags = (line.get(name) is True or None for name in ("plan", "costIsPartial", "estimated"))
     return Usage(int(numbers[0] or 0), int(numbers[1] or 0), numbers[2], numbers[3], numbers[4], *flags)

@@ -146,9 +146,12 @@ class SessionTranscript:
         """The first line of a run whose message had to wait."""
         await self.append("system", "", {"kind": "run_start", "runId": run_id})
 
-    async def append_end(self, run_id: str, outcome: str, details: Mapping[str, Any]) -> None:
-        """The run's last line: final, error, aborted or interrupted."""
-        await self.append("system", "", {"kind": "run_end", "runId": run_id, "outcome": outcome, **details})
+    async def append_end(
+        self, run_id: str, outcome: str, details: Mapping[str, Any], usage: Usage | None = None
+    ) -> None:
+        """The run's last line: final, error, aborted or interrupted; `usage` is that of its calls without an end."""
+        meta = {"kind": "run_end", "runId": run_id, "outcome": outcome, **details}
+        await self.append("system", "", meta, usage=usage)
 
     async def append_compaction(
         self, run_id: str, compaction: Compaction, usage: Usage | None, facts: Mapping[str, Any]

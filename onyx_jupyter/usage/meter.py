@@ -23,7 +23,7 @@ SHOWN_ROLES = frozenset({"default", "subagent", "compaction"})
 
 
 class UsageMeter:
-    """`limits` is the budget in force, `on_call` is called after each recorded call."""
+    """`limits` is the budget in force, `zone` the user's time zone, `on_call` is called after each recorded call."""
 
     def __init__(
         self,
@@ -31,10 +31,10 @@ class UsageMeter:
         clock: Clock,
         limits: Callable[[], BudgetLimits],
         on_call: Callable[[ModelCall], None],
-        zone: tzinfo | None = None,
+        zone: Callable[[], tzinfo],
     ) -> None:
         self.ledger = Ledger(folder)
-        self.totals = Totals(self.ledger, zone)
+        self.totals = Totals(self.ledger)
         self.zone = zone
         self._clock = clock
         self._limits = limits
@@ -71,10 +71,10 @@ class UsageMeter:
 
     def budget(self, session_key: str | None) -> list[BudgetState]:
         """The limits that are set, and how much of each is used; call it in a thread. Raises: StorageError."""
-        now = self._clock.now()
+        now, zone = self._clock.now(), self.zone()
         session = self.totals.of_session(session_key) if session_key is not None else None
-        day = self.totals.of_day(local_day(now, self.zone))
-        return budget_states(self._limits(), day, session, end_of_day(now, self.zone))
+        day = self.totals.of_day(local_day(now, zone), zone)
+        return budget_states(self._limits(), day, session, end_of_day(now, zone))
 
     def _is_news(self, state: BudgetState) -> bool:
         context = current_calls()

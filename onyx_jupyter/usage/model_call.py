@@ -50,6 +50,7 @@ def settled(usage: Usage, terms: Terms) -> Usage:
         cost_usd,
         usage.reasoning_tokens,
         plan=True if terms == "plan" else None,
+        estimated=usage.estimated,
     )
 
 
@@ -70,7 +71,8 @@ def call_to_json(call: ModelCall) -> dict[str, Any]:
         "reasoningTokens": call.usage.reasoning_tokens or 0,
         "costUsd": call.usage.cost_usd,
     }
-    return line | ({} if call.terms == "paid" else {call.terms: True})
+    flags = {call.terms: call.terms != "paid", "estimated": bool(call.usage.estimated)}
+    return line | {name: True for name, is_set in flags.items() if is_set}
 
 
 def call_from_json(line: Mapping[str, Any]) -> ModelCall | None:
@@ -88,7 +90,15 @@ def call_from_json(line: Mapping[str, Any]) -> ModelCall | None:
     except ValueError:
         return None
     terms: Terms = "plan" if line.get("plan") is True else "free" if line.get("free") is True else "paid"
-    usage = Usage(counts[0], counts[1], counts[2], cost_usd, counts[3] or None, plan=True if terms == "plan" else None)
+    usage = Usage(
+        counts[0],
+        counts[1],
+        counts[2],
+        cost_usd,
+        counts[3] or None,
+        plan=terms == "plan" or None,
+        estimated=line.get("estimated") is True or None,
+    )
     session_key, run_id = (_text(line.get(name)) for name in ("session", "run"))
     is_dated = moment.tzinfo is not None and 1970 <= moment.year < 9999  # others have no day in every zone
     return ModelCall(moment, model, role, usage, terms, session_key, run_id, counts[4]) if is_dated else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
 from threading import RLock
 
@@ -16,7 +16,8 @@ from onyx_jupyter.usage.model_call import ModelCall
 class Sum:
     """`cost_usd` adds what is known; `unpriced_calls` may have cost something on top.
 
-    `free_tokens` and `free_calls` are of models on this machine, `plan_calls` of subscriptions.
+    `free_tokens` and `free_calls` are of models on this machine, `plan_calls` of subscriptions. `estimated_calls` have
+    figures that are not the provider's.
     """
 
     calls: int = 0
@@ -29,6 +30,7 @@ class Sum:
     plan_calls: int = 0
     free_calls: int = 0
     free_tokens: int = 0
+    estimated_calls: int = 0
 
     @property
     def budget_tokens(self) -> int:
@@ -46,6 +48,7 @@ class Sum:
         self.plan_calls += call.terms == "plan"
         self.free_calls += call.terms == "free"
         self.free_tokens += call.tokens if call.terms == "free" else 0
+        self.estimated_calls += bool(call.usage.estimated)
 
 
 def sum_of(calls: Iterable[ModelCall]) -> Sum:
@@ -56,27 +59,28 @@ def sum_of(calls: Iterable[ModelCall]) -> Sum:
     return total
 
 
-def local_day(moment: datetime, zone: tzinfo | None) -> date:
-    """The day there; None is the server's own zone."""
+def local_day(moment: datetime, zone: tzinfo) -> date:
+    """The day there."""
     return moment.astimezone(zone).date()
 
 
-def end_of_day(moment: datetime, zone: tzinfo | None) -> datetime:
-    """The next midnight there."""
+def end_of_day(moment: datetime, zone: tzinfo) -> datetime:
+    """The next midnight there; where the clocks skip it, the first moment of the next day."""
     tomorrow = local_day(moment, zone) + timedelta(days=1)
-    midnight = datetime.combine(tomorrow, time.min, zone)
-    return midnight if zone else midnight.astimezone()
+    return datetime.combine(tomorrow, time.min, zone).astimezone(UTC).astimezone(zone)
 
 
 class Totals:
     """The sums of a ledger, kept in memory: each file is read once, then only what was appended, by any server.
 
+    Days are kept in the zone that was asked for last; another one makes it read the files again.
+
     Its methods read the disk first, so call them in a thread. They raise: StorageError.
     """
 
-    def __init__(self, ledger: Ledger, zone: tzinfo | None = None) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._zone = zone
+        self._zone: tzinfo = UTC
         self._lock = RLock()
         self._unwritten: list[ModelCall] = []
         self._forget()
@@ -87,9 +91,9 @@ class Totals:
             self._unwritten.append(call)
             self._add(call)
 
-    def of_day(self, day: date) -> Sum:
+    def of_day(self, day: date, zone: tzinfo) -> Sum:
         with self._lock:
-            self._catch_up()
+            self._catch_up(zone)
             return added(self._days.get(day, {}).values())
 
     def of_session(self, session_key: str) -> Sum:
@@ -97,17 +101,19 @@ class Totals:
             self._catch_up()
             return added([self._sessions.get(session_key, Sum())])
 
-    def since(self, day: date) -> dict[date, dict[tuple[str, str], Sum]]:
+    def since(self, day: date, zone: tzinfo) -> dict[date, dict[tuple[str, str], Sum]]:
         """Day → (role, model) → sum, from that day on."""
         with self._lock:
-            self._catch_up()
+            self._catch_up(zone)
             days = sorted(one for one in self._days if one >= day)
             return {one: {cell: added([sum_]) for cell, sum_ in self._days[one].items()} for one in days}
 
-    def _catch_up(self) -> None:
+    def _catch_up(self, zone: tzinfo | None = None) -> None:
         files = self._ledger.files()
-        if any(files.get(path, 0) < offset for path, offset in self._offsets.items()):
-            self._forget()  # a file was removed or shortened
+        is_moved = zone is not None and zone != self._zone
+        self._zone = zone or self._zone
+        if is_moved or any(files.get(path, 0) < offset for path, offset in self._offsets.items()):
+            self._forget()  # the days are others, or a file was removed or shortened
         for path, size_bytes in files.items():
             if size_bytes > self._offsets.get(path, 0):
                 self._read(path)

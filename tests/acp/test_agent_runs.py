@@ -350,3 +350,18 @@ async def test_what_the_agent_used_counts_as_plan_and_within_the_budget(tmp_path
         assert house.of("chat.final")[0]["usage"]["plan"] is True
         name, data = await house.do(key, "say two")
         assert (name, data["code"]) == ("chat.error", "budget")
+
+
+async def test_a_stopped_turn_counts_with_the_agents_figures(tmp_path):
+    async with AgentHouse(tmp_path) as house:
+        key = await house.agent_session()
+        run_id = await house.send(key, "say Working.\nhang")
+        await until(lambda: house.of("chat.delta"))
+        await house.onyx.abort(run_id)
+        name, data = await house.end(run_id)
+        (call,) = map(json.loads, next(house.home.usage.rglob("*.jsonl")).read_text("utf-8").splitlines())
+        assert (call["run"], call["inputTokens"], call["plan"], "estimated" in call) == (run_id, 1000, True, False)
+        assert (name, data["usage"]) == (
+            "chat.aborted",
+            {"inputTokens": 1000, "outputTokens": 2, "plan": True},
+        )

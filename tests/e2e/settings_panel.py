@@ -25,6 +25,9 @@ class SettingsPanel:
     def wait_for_state(self, state: str) -> None:
         expect(self.hook("provider-state")).to_have_attribute("data-state", state)
 
+    def wait_for_sign_in(self, state: str) -> None:
+        expect(self.hook("sign-in-state")).to_have_attribute("data-state", state)
+
     def enter_key(self, secret: str) -> None:
         self.hook("key-input").fill(secret)
         self.hook("key-save").click()

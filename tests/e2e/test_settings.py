@@ -89,6 +89,28 @@ def test_server_is_added_keyed_tested_and_answers_within_its_budget(
     assert RIGHT_KEY not in own_lab.log.read_text()
 
 
+def test_stored_keys_get_a_new_encryption_key_and_still_open(
+    opened: Callable[[], tuple[Sidebar, SettingsPanel]], own_lab: LabServer, stage: Stage
+) -> None:
+    _, panel = opened()
+    panel.provider("anthropic").click()
+    panel.enter_key("key-of-a-person")
+    store = own_lab.home / "credentials.json"
+    before = store.read_text()
+    panel.hook("rotate-key").click()
+    expect(panel.hook("rotate-question")).to_contain_text("Encrypt the stored key again")
+    panel.page.keyboard.press("Escape")
+    expect(panel.hook("rotate-question")).to_have_count(0)
+    assert store.read_text() == before
+    panel.hook("rotate-key").click()
+    panel.hook("rotate-confirm").click()
+    expect(panel.hook("rotate-result")).to_contain_text("Done")
+    assert store.read_text() != before
+    panel.hook("key-remove").click()
+    expect(panel.hook("key-remove")).to_have_count(0)
+    expect(panel.hook("key-store-problem")).to_have_count(0)
+
+
 def test_key_of_the_environment_is_locked_and_a_bad_file_is_reported_with_its_line(
     opened: Callable[[], tuple[Sidebar, SettingsPanel]], own_lab: LabServer, stage: Stage
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from onyx_jupyter.testing.script import Tokens
+from onyx_jupyter.testing.script import Hang, Say, Tokens
 from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer
 from tests.e2e.sidebar import Sidebar, overflowing
@@ -39,6 +39,27 @@ def open_panel(sidebar: Sidebar) -> None:
     sidebar.hook("menu").click()
     sidebar.page.get_by_role("menuitem", name="Usage…").click()
     expect(sidebar.hook("usage-panel")).to_be_visible()
+
+
+def test_a_stopped_answer_says_what_it_used_at_once_and_after_a_reload(
+    open_own: Callable[[], Sidebar], stage: Stage
+) -> None:
+    sidebar = open_own()
+    stage.play([Say("One, two, three."), Hang()])
+    sidebar.ask("Count")
+    expect(sidebar.answers).to_contain_text("One, two, three.")
+    sidebar.hook("stop").click()
+    sidebar.wait_for_end("aborted")
+    line = sidebar.hook("answer-usage")
+    expect(line).to_contain_text("≈ ")
+    shown = line.inner_text()
+    assert shown.endswith(" out · cost unknown")
+    assert "an estimate" in (line.get_attribute("title") or "")
+    open_panel(sidebar)
+    expect(sidebar.hook("usage-cells").locator("tbody tr")).to_contain_text("≈ ")
+    sidebar.page.reload()
+    sidebar.show()
+    expect(line).to_have_text(shown)
 
 
 def test_usage_stands_below_answers_and_in_the_panel_and_a_reached_budget_is_said(

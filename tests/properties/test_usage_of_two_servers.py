@@ -24,10 +24,10 @@ from onyx_jupyter.usage.ledger import Ledger
 from onyx_jupyter.usage.totals import Totals
 from tests.usage.calls import call
 folder, seed = Path(sys.argv[1]), int(sys.argv[2])
-ledger, totals, seen = Ledger(folder), Totals(Ledger(folder), UTC), 0
+ledger, totals, seen = Ledger(folder), Totals(Ledger(folder)), 0
 for number in range(int(sys.argv[3])):
     ledger.append(call((seed, number), seed / 4, session=f"s{number % 3}"))
-    calls = totals.of_day(date(2026, 3, 14)).calls
+    calls = totals.of_day(date(2026, 3, 14), UTC).calls
     assert calls >= max(seen, number + 1), "a total that goes back, or lacks what was just written"
     seen = calls
 """
@@ -38,18 +38,18 @@ for number in range(int(sys.argv[3])):
 def test_totals_are_the_sum_of_what_both_wrote(counts):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        watcher = Totals(Ledger(folder), UTC)
+        watcher = Totals(Ledger(folder))
         servers = [
             subprocess.Popen([sys.executable, "-c", _SERVER, name, str(seed), str(count)])
             for seed, count in enumerate(counts, start=1)
         ]
         while any(server.poll() is None for server in servers):
-            watcher.of_day(DAY)
+            watcher.of_day(DAY, UTC)
         assert [server.returncode for server in servers] == [0, 0]
         lines = [json.loads(line) for line in (folder / "2026-03.jsonl").read_text().splitlines()]
         assert len(lines) == sum(counts)
-        for totals in (watcher, Totals(Ledger(folder), UTC)):
-            day = totals.of_day(DAY)
+        for totals in (watcher, Totals(Ledger(folder))):
+            day = totals.of_day(DAY, UTC)
             assert (day.calls, day.input_tokens) == (len(lines), sum(line["inputTokens"] for line in lines))
             assert day.cost_usd == sum(line["costUsd"] for line in lines)
             sessions = [totals.of_session(f"s{number}").calls for number in range(3)]
@@ -69,4 +69,4 @@ def test_damage_of_any_kind_costs_only_the_damaged_lines(seed, rubbish):
         file.write_bytes(raw[:at] + rubbish + raw[at:])
         touched = 1 + rubbish.count(b"\n")
         ledger.append(call((100, 1)))
-        assert 5 - touched <= Totals(ledger, UTC).of_day(DAY).calls <= 6
+        assert 5 - touched <= Totals(ledger).of_day(DAY, UTC).calls <= 6

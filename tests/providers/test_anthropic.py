@@ -156,7 +156,8 @@ async def test_stream_is_parsed_independently_of_chunking(cut: int) -> None:
     assert "".join(chunk.thought for chunk in got) == "Süß?"
     assert "".join(chunk.text for chunk in got) == "Grüße"
     (reason,) = [chunk.finish_reason for chunk in got if chunk.finish_reason]
-    (usage,) = [chunk.usage for chunk in got if chunk.usage]
+    *begun, usage = [chunk.usage for chunk in got if chunk.usage]
+    assert all(one.estimated for one in begun), "their output is not known yet"
     assert (reason, usage.input_tokens, usage.output_tokens, usage.cost_usd) == ("pause_turn", 3, 4, 43)
 
 

@@ -141,10 +141,12 @@ export interface ChatAbortParams {
   runId: string;
 }
 
+/** `usage` is absent if the run never began. */
 export interface ChatAbortedData {
   runId: string;
   sessionKey: string;
   seq: number;
+  usage?: UsageInfo | null;
 }
 
 /**
@@ -169,6 +171,7 @@ export interface ChatDeltaData {
   text: string;
 }
 
+/** `usage` is absent if the run never began. */
 export interface ChatErrorData {
   runId: string;
   sessionKey: string;
@@ -176,6 +179,7 @@ export interface ChatErrorData {
   code: string;
   message: string;
   hint?: string | null;
+  usage?: UsageInfo | null;
 }
 
 export interface ChatFinalData {
@@ -2106,7 +2110,8 @@ export interface UsageGetParams {
 /**
  * `cost_usd` is null if no price is known; `plan`: a subscription paid for some of it.
  *
- * `cost_is_partial`: the cost leaves out calls without a known price.
+ * `cost_is_partial`: the cost leaves out calls without a known price. `estimated`: some figures are not the
+ * provider's, since it gave none or the answer ended early.
  */
 export interface UsageInfo {
   inputTokens: number;
@@ -2116,6 +2121,7 @@ export interface UsageInfo {
   reasoningTokens?: number | null;
   plan?: boolean | null;
   costIsPartial?: boolean | null;
+  estimated?: boolean | null;
 }
 
 /** `days` are those with calls, oldest first; `today` is an ISO date. */
@@ -2145,7 +2151,7 @@ export interface UsageStep {
  * Cached tokens are part of the input, reasoning tokens of the output.
  *
  * `cost_usd` adds the known prices; `unpriced_calls` may have cost more. A subscription paid for `plan_calls`, and
- * `free_calls` were answered by models on this machine.
+ * `free_calls` were answered by models on this machine. Of `estimated_calls` the provider gave no figures, or not all.
  */
 export interface UsageSum {
   calls: number;
@@ -2157,6 +2163,7 @@ export interface UsageSum {
   unpricedCalls: number;
   planCalls: number;
   freeCalls: number;
+  estimatedCalls: number;
 }
 
 /** One run with all its model calls. */

@@ -15,7 +15,7 @@ class BudgetConfig(Section):
     """What paid models may use up, silent runs included, across all servers on one ONYX_HOME."""
 
     day_usd: Annotated[float | None, IfRefused(0)] = Field(
-        default=None, ge=0, description="US dollars a day, in the server's time zone; 0: no paid call"
+        default=None, ge=0, description="US dollars a day, in the time zone of `schedule`; 0: no paid call"
     )
     session_usd: Annotated[float | None, IfRefused(0)] = Field(
         default=None, ge=0, description="US dollars in one conversation; 0: no paid call"

@@ -94,6 +94,8 @@ class AgentTurn:
         finally:
             self._thoughts.end()
             self._show(self._filter.finish())
+            if end is None or self._halt is not None:
+                await self._count_unfinished()
         if self._halt is not None:
             raise self._halt
         assert end is not None
@@ -282,6 +284,13 @@ class AgentTurn:
             result = replace(result, label=label, failure=failure)
             await record(own.call, result, status, self.run, self._of_agent)
         return False
+
+    async def _count_unfinished(self) -> None:
+        """A turn without an answer counts if the agent says what it used: it makes calls of its own, unseen."""
+        if (reported := self._connection.last_usage) is not None:
+            usage = settled(reported, TERMS)
+            self.run.add_unfinished(usage)
+            await self._meter.record(self.run.model.id, TERMS, usage)
 
     async def _end(self, end: TurnEnded) -> str:
         run = self.run

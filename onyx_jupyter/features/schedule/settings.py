@@ -18,7 +18,9 @@ class ScheduleSettings(Section):
         "recently used one",
     )
     tz: str | None = Field(
-        default=None, description="time zone of new jobs that name none, such as Europe/Vienna; default: the server's"
+        default=None,
+        description="your time zone, such as Europe/Vienna: of new jobs that name none, and of the days of the "
+        "budget; default: the server's",
     )
 
     @field_validator("tz")

@@ -105,13 +105,18 @@ class ChatFinalData(RunData):
 
 
 class ChatErrorData(RunData):
+    """`usage` is absent if the run never began."""
+
     code: str
     message: str
     hint: str | None = None
+    usage: UsageInfo | None = None
 
 
 class ChatAbortedData(RunData):
-    pass
+    """`usage` is absent if the run never began."""
+
+    usage: UsageInfo | None = None
 
 
 class SessionUpdatedData(SessionInfo):

@@ -76,7 +76,8 @@ class Entry(BaseModel):
 class UsageInfo(Wire):
     """`cost_usd` is null if no price is known; `plan`: a subscription paid for some of it.
 
-    `cost_is_partial`: the cost leaves out calls without a known price.
+    `cost_is_partial`: the cost leaves out calls without a known price. `estimated`: some figures are not the
+    provider's, since it gave none or the answer ended early.
     """
 
     input_tokens: int
@@ -86,6 +87,7 @@ class UsageInfo(Wire):
     reasoning_tokens: int | None = None
     plan: bool | None = None
     cost_is_partial: bool | None = None
+    estimated: bool | None = None
 
 
 class SessionsCreateParams(Wire):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from onyx_jupyter.usage.model_call import ModelCall
-
 CHANGED = "usage.changed"
 PAUSE_S = 1.0
 
@@ -19,8 +17,8 @@ class UsageNotices:
         self._pause_s = pause_s
         self._next: asyncio.TimerHandle | None = None
 
-    def called(self, call: ModelCall) -> None:
-        """A model was called: clients hear of it and of all others within the pause in one event."""
+    def changed(self, _: object = None) -> None:
+        """The totals or the budget changed; clients hear of all changes within the pause in one event."""
         if self._next is None:
             self._next = asyncio.get_running_loop().call_later(self._pause_s, self._announce)
 

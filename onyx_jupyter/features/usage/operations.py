@@ -21,10 +21,11 @@ MAX_TURNS = 100
 
 async def usage_get(params: UsageGetParams, caller: Caller) -> dict[str, Any]:
     meter, now = caller.get(CONFIGURED).meter, caller.get(HOST).clock.now()
-    today = local_day(now, meter.zone)
+    zone = meter.zone()
+    today = local_day(now, zone)
 
     def report() -> dict[str, Any]:
-        days = meter.totals.since(today - timedelta(days=params.days - 1))
+        days = meter.totals.since(today - timedelta(days=params.days - 1), zone)
         cells = sorted({cell for day in days.values() for cell in day})
         budget = [state_to_json(state) for state in meter.budget(params.session_key)]
         return {
@@ -75,6 +76,7 @@ def _to_json(total: Sum) -> dict[str, Any]:
         "unpricedCalls": total.unpriced_calls,
         "planCalls": total.plan_calls,
         "freeCalls": total.free_calls,
+        "estimatedCalls": total.estimated_calls,
     }
 
 

@@ -20,7 +20,7 @@ class UsageSum(Wire):
     """Cached tokens are part of the input, reasoning tokens of the output.
 
     `cost_usd` adds the known prices; `unpriced_calls` may have cost more. A subscription paid for `plan_calls`, and
-    `free_calls` were answered by models on this machine.
+    `free_calls` were answered by models on this machine. Of `estimated_calls` the provider gave no figures, or not all.
     """
 
     calls: int
@@ -32,6 +32,7 @@ class UsageSum(Wire):
     unpriced_calls: int
     plan_calls: int
     free_calls: int
+    estimated_calls: int
 
 
 class UsageDay(Wire):

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
+from onyx_jupyter.messages import Usage
 from onyx_jupyter.protocols.retrieval import Embedder, EmbedderIdentity
 
 Purpose = Literal["passage", "query"]
+
+
+class EmbeddingMeter(Protocol):
+    """Counts the calls of an embedder that may be paid for; `model_id` is provider/model."""
+
+    async def admit(self, model_id: str) -> None:
+        """Checks the budget before a call. Raises: EmbeddingError."""
+        ...
+
+    async def record(self, model_id: str, usage: Usage) -> None: ...
 
 
 class EmbedderSource(Protocol):

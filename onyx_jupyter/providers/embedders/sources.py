@@ -12,7 +12,7 @@ from onyx_jupyter.providers.embedders.choice import EmbedderChoice
 from onyx_jupyter.providers.embedders.local import LocalEmbedder
 from onyx_jupyter.providers.embedders.ollama import DEFAULT_MODEL, OLLAMA, OllamaSource
 from onyx_jupyter.providers.embedders.settings import EmbeddingSettings
-from onyx_jupyter.providers.embedders.source import EmbedderSource
+from onyx_jupyter.providers.embedders.source import EmbedderSource, EmbeddingMeter
 from onyx_jupyter.providers.known_providers import KNOWN_PROVIDERS
 from onyx_jupyter.providers.network_guard import is_loopback
 from onyx_jupyter.providers.settings import ProviderSettings
@@ -31,18 +31,23 @@ def open_embeddings(
     redact: Callable[[str], str],
     cache: VectorCache | None = None,
     open_local: OpenLocal = LocalEmbedder,
+    meter: EmbeddingMeter | None = None,
 ) -> EmbedderChoice:
-    """The choice among everything that the settings allow."""
-    return EmbedderChoice(embedder_sources(settings, clock, open_local), clock=clock, redact=redact, cache=cache)
+    """The choice among everything that the settings allow; `meter` counts the calls of an API."""
+    sources = embedder_sources(settings, clock, open_local, meter)
+    return EmbedderChoice(sources, clock=clock, redact=redact, cache=cache)
 
 
 def embedder_sources(
-    settings: EmbeddingSettings, clock: Clock, open_local: OpenLocal = LocalEmbedder
+    settings: EmbeddingSettings,
+    clock: Clock,
+    open_local: OpenLocal = LocalEmbedder,
+    meter: EmbeddingMeter | None = None,
 ) -> list[EmbedderSource]:
     """Ollama, the API, the embedded model. A configured one has no substitutes."""
     by_kind: dict[str, EmbedderSource | None] = {
         "ollama": _ollama(settings),
-        "api": _api(settings),
+        "api": _api(settings, meter),
         "local": open_local(clock, threads=settings.models.local_threads, idle_s=settings.models.local_idle_timeout_s),
     }
     kinds = list(by_kind) if settings.embedder == "auto" else [settings.embedder]
@@ -59,10 +64,10 @@ def _ollama(settings: EmbeddingSettings) -> OllamaSource | None:
     return OllamaSource(named or DEFAULT_MODEL, address, api_key=provider.api_key, expected=asked_for)
 
 
-def _api(settings: EmbeddingSettings) -> ApiSource | None:
+def _api(settings: EmbeddingSettings, meter: EmbeddingMeter | None) -> ApiSource | None:
     if settings.model is None or _model_of(OLLAMA, settings) is not None:
         return None
-    return ApiSource(settings.model, settings.models)
+    return ApiSource(settings.model, settings.models, meter=meter)
 
 
 def _model_of(provider: str, settings: EmbeddingSettings) -> str | None:

@@ -1,6 +1,7 @@
 """Every model call is counted once, whatever it is for, and none is made beyond the budget."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -63,15 +64,65 @@ async def test_a_retried_call_counts_once_and_a_fallback_under_its_own_name(tmp_
     ]
 
 
-async def test_a_stopped_answer_is_not_counted_since_nobody_knows_how_much_it_was(tmp_path):
+async def test_a_stopped_answer_counts_with_an_estimate_that_says_so(tmp_path):
     hang = Hang()
-    house = House(tmp_path, [["Well", hang]])
+    house = House(tmp_path, [["Well, let me see.", hang]])
     key = await house.session()
     run_id = await house.send(key)
     await until(hang.reached.is_set)
     await house.onyx.abort(run_id)
     await house.end(run_id)
+    (line,) = ledger(house)
+    assert (line["run"], line["estimated"], line["costUsd"]) == (run_id, True, None)
+    assert line["inputTokens"] > line["outputTokens"] > 3
+    (ended,) = house.of("chat.aborted")
+    assert ended["usage"] == {
+        "inputTokens": line["inputTokens"],
+        "outputTokens": line["outputTokens"],
+        "estimated": True,
+    }
+    told = await report(house, session_key=key)
+    assert (told.session.total.calls, told.session.total.estimated_calls) == (1, 1)
+    assert house.lines(key)[-1]["usage"] == ended["usage"], "where a reload finds it"
+
+
+async def test_an_answer_that_fails_in_the_middle_counts_beside_the_steps_before_it(tmp_path):
+    house = House(tmp_path, [[PEEK, Tokens(100, 10, None, 0.5)], ["One, two", Fail("unavailable", "Cut off.")]])
+    key = await house.session()
+    name, data = await house.run(key)
+    first, second = ledger(house)
+    assert (first.get("estimated"), second["estimated"], second["step"]) == (None, True, 2)
+    usage = data["usage"]
+    assert (name, usage["estimated"]) == ("chat.error", True)
+    assert usage["outputTokens"] == 10 + second["outputTokens"]
+    assert (usage["costUsd"], usage["costIsPartial"]) == (0.5, True)
+
+
+async def test_what_fails_before_its_answer_costs_nothing(tmp_path):
+    house = House(tmp_path, [[Fail("authentication", "No such key.")]])
+    _, data = await house.run(await house.session())
     assert ledger(house) == []
+    assert data["usage"] == {"inputTokens": 0, "outputTokens": 0}
+
+
+async def test_a_stopped_answer_uses_up_the_budget(tmp_path):
+    hang = Hang()
+    house = House(tmp_path, [["Well", hang], "never"], config=budget(dayTokens=10))
+    key = await house.session()
+    run_id = await house.send(key)
+    await until(hang.reached.is_set)
+    await house.onyx.abort(run_id)
+    await house.end(run_id)
+    assert (await house.run(key))[1]["code"] == "budget"
+
+
+async def test_where_a_provider_gives_no_figures_they_are_estimated(tmp_path):
+    house = House(tmp_path, [["Hello there", Tokens(0, 0)]])
+    _, data = await house.run(await house.session())
+    (line,) = ledger(house)
+    assert line["estimated"] is True
+    assert line["inputTokens"] > 0
+    assert data["usage"]["estimated"] is True
 
 
 async def test_a_reached_budget_ends_the_run_in_order_and_keeps_what_was_written(tmp_path):
@@ -140,6 +191,28 @@ async def test_what_another_server_used_counts_and_a_new_day_begins_anew(tmp_pat
     await second.close()
 
 
+async def test_a_day_is_that_of_the_users_time_zone_also_after_that_has_changed(tmp_path):
+    def config(tz: str) -> str:
+        return json.dumps({"schedule": {"tz": tz}, "security": {"budget": {"dayTokens": 1000}}})
+
+    clock = FakeClock(datetime(2026, 3, 14, 23, 30, tzinfo=UTC))
+    house = House(tmp_path, [["Hi", Tokens(900, 100)], "Morning"], config=config("Europe/Vienna"), clock=clock)
+    key = await house.session()
+    await house.run(key)
+    told = await report(house)
+    assert (told.today, told.days[0].day, told.budget[0].used) == ("2026-03-15", "2026-03-15", 1000)
+    assert told.budget[0].resets_at == "2026-03-15T23:00:00.000Z"
+    clock.advance(3600)  # midnight in London
+    assert "from 2026-03-16 00:00" in (await house.run(key))[1]["hint"]
+    house.home.config_file.write_text(config("Europe/London"))
+    await house.onyx.configured.read()
+    await until(lambda: house.of("usage.changed"))
+    told = await report(house)
+    assert (told.today, told.days[0].day, told.budget[0].used) == ("2026-03-15", "2026-03-14", 0)
+    assert told.budget[0].resets_at == "2026-03-16T00:00:00.000Z"
+    assert (await house.run(key))[1]["text"] == "Morning"
+
+
 async def test_a_new_conversation_has_its_own_budget(tmp_path):
     house = House(tmp_path, [["Hi", Tokens(900, 100)], "Hello"], config=budget(sessionTokens=1000))
     key = await house.session()
@@ -174,6 +247,7 @@ async def test_totals_say_what_was_used_by_whom_and_what_is_left(tmp_path):
         "unpriced_calls": 1,
         "plan_calls": 0,
         "free_calls": 0,
+        "estimated_calls": 0,
     }
     assert [(cell.role, cell.model, cell.total) for cell in told.cells] == [("default", "scripted/model", day.total)]
     assert told.session.total == day.total

@@ -215,11 +215,12 @@ export function waitingCalls(items: Conversation): ToolCall[] {
     .filter(call => call.status === 'waiting');
 }
 
-/** Tokens and cost of everything shown; `costUsd` is undefined if no price is known at all. */
+/** Tokens and cost of everything shown, some of it maybe estimated; `costUsd` is undefined if no price is known. */
 export function totalUsage(items: Conversation): {
   inputTokens: number;
   outputTokens: number;
   costUsd?: number;
+  estimated: boolean;
 } {
   let inputTokens = 0;
   let outputTokens = 0;
@@ -231,5 +232,6 @@ export function totalUsage(items: Conversation): {
       costUsd = (costUsd ?? 0) + usage.costUsd;
     }
   }
-  return { inputTokens, outputTokens, costUsd };
+  const estimated = items.some(item => isRun(item) && item.usage?.estimated === true);
+  return { inputTokens, outputTokens, costUsd, estimated };
 }

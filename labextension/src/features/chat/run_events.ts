@@ -63,14 +63,18 @@ export function applyEvent(items: Conversation, frame: EventFrame, nowMs: number
     case 'chat.final':
       return withRun(items, frame.data.runId, run => finish(run, frame.data));
     case 'chat.error': {
-      const { runId, code, message, hint } = frame.data;
+      const { runId, code, message, hint, usage } = frame.data;
       return withRun(items, runId, run => ({
         ...endRun(run, 'error'),
+        usage: usage ?? run.usage,
         problem: { code, message, hint: hint ?? undefined }
       }));
     }
     case 'chat.aborted':
-      return withRun(items, frame.data.runId, run => endRun(run, 'aborted'));
+      return withRun(items, frame.data.runId, run => ({
+        ...endRun(run, 'aborted'),
+        usage: frame.data.usage ?? run.usage
+      }));
     default:
       return items;
   }

@@ -123,7 +123,8 @@ function inRun(items: Conversation, runId: string, change: (run: Run) => Run): C
   return replaceItem(placed, findRun(placed, runId)!.key, item => (isRun(item) ? change(item) : item));
 }
 
-function addToRun(run: Run, entry: Entry, meta: Meta): Run {
+function addToRun(before: Run, entry: Entry, meta: Meta): Run {
+  const run = { ...before, usage: addUsage(before.usage, entry.usage) };
   if (entry.role === 'assistant') {
     return addAnswer(run, entry, meta);
   }
@@ -160,7 +161,7 @@ function addAnswer(run: Run, entry: Entry, meta: Meta): Run {
       call: { ...newToolCall(call.id, call.name, call.arguments), label: meta.activities?.[call.id] }
     });
   }
-  return { ...run, parts, model: meta.model ?? run.model, usage: addUsage(run.usage, entry.usage) };
+  return { ...run, parts, model: meta.model ?? run.model };
 }
 
 /** The value may have any shape: a user or another version may have written it. */
@@ -242,7 +243,8 @@ function addUsage(left: UsageInfo | undefined, right: UsageInfo | null | undefin
       left.costUsd == null && right.costUsd == null ? null : (left.costUsd ?? 0) + (right.costUsd ?? 0),
     reasoningTokens: (left.reasoningTokens ?? 0) + (right.reasoningTokens ?? 0) || undefined,
     plan: left.plan || right.plan,
-    costIsPartial: isMixed || left.costIsPartial || right.costIsPartial
+    costIsPartial: isMixed || left.costIsPartial || right.costIsPartial,
+    estimated: left.estimated || right.estimated
   };
 }
 

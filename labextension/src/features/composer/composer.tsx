@@ -12,6 +12,7 @@ import { MentionMenu, optionId } from './mention_menu';
 import { ModePicker } from './mode_picker';
 import type { ModePickerProps } from './mode_picker';
 import { ModelPicker } from './model_picker';
+import { ABOUT } from '../usage/usage_words';
 import { useUi } from '../../shared/ui_context';
 import { useMentions } from './use_mentions';
 
@@ -34,7 +35,7 @@ export interface ComposerProps extends React.ComponentProps<typeof ModelPicker>,
   waitingForPerson: boolean;
   mentions: MentionSources;
   addContext: (item: ContextItem) => void;
-  usage: { inputTokens: number; outputTokens: number; costUsd?: number };
+  usage: { inputTokens: number; outputTokens: number; costUsd?: number; estimated?: boolean };
   /** Incremented whenever the input should get the focus. */
   focusRequest: number;
 }
@@ -164,7 +165,7 @@ export function Composer(props: ComposerProps): JSX.Element {
   );
 }
 
-function UsageLine({ inputTokens, outputTokens, costUsd }: ComposerProps['usage']): JSX.Element {
+function UsageLine({ inputTokens, outputTokens, costUsd, estimated }: ComposerProps['usage']): JSX.Element {
   const { trans } = useUi();
   const total = inputTokens + outputTokens;
   const parts = total > 0 ? [compact(total)] : [];
@@ -179,6 +180,7 @@ function UsageLine({ inputTokens, outputTokens, costUsd }: ComposerProps['usage'
         total > 0 ? trans.__('This session: %1 tokens in, %2 out', inputTokens, outputTokens) : undefined
       }
     >
+      {estimated && ABOUT}
       {parts.join(' · ')}
     </span>
   );

@@ -10,10 +10,13 @@ import { SettingField, lockedText } from './setting_field';
 import type { Settings } from './settings';
 import { SignIn } from './sign_in';
 import type { SignInActs } from './sign_in';
+import { StoreKey } from './store_key';
 
 export interface ProviderDetailProps extends SignInActs {
   card: ProviderCard;
   keyStore: KeyStore;
+  /** How many keys are in it. */
+  stored: number;
   settings: Settings;
   test: ProviderTest | 'running' | null;
   online: boolean;
@@ -23,6 +26,8 @@ export interface ProviderDetailProps extends SignInActs {
   /** Moves the key that onyx.json contains to the store. */
   moveKey: () => void;
   removeKey: () => void;
+  /** Encrypts all stored keys with a new key; resolves to whether it was done. */
+  rotateKey: () => Promise<boolean>;
   runTest: (model: string | null) => void;
   useModel: (model: string) => void;
   makeStandard: (model: string) => void;
@@ -81,7 +86,8 @@ function startHint(card: ProviderCard, trans: Ui['trans']): string {
   return trans.__('It takes its credentials from the environment of this server. See the documentation.');
 }
 
-function KeyPart({ card, keyStore, online, setKey, moveKey, removeKey }: ProviderDetailProps): JSX.Element {
+function KeyPart(props: ProviderDetailProps): JSX.Element {
+  const { card, keyStore, stored, online, setKey, moveKey, removeKey, rotateKey } = props;
   const { trans } = useUi();
   const [secret, setSecret] = useState('');
   const [isSaving, setIsSaving] = useState(false);
@@ -161,6 +167,7 @@ function KeyPart({ card, keyStore, online, setKey, moveKey, removeKey }: Provide
         </form>
       )}
       {!isFixed && <p className="onyx-Note">{storeWords(card, keyStore, trans)}</p>}
+      {card.key === 'store' && !keyStore.problem && <StoreKey {...{ stored, online }} rotate={rotateKey} />}
     </section>
   );
 }

@@ -110,9 +110,10 @@ export class Providers extends LiveList {
     return this._change('subscriptions.signOut', name);
   }
 
-  /** Encrypts all stored keys with a new key. */
-  rotate(): Promise<void> {
-    return this.attempt(async () => void (await this.client.request('credentials.rotate', {})));
+  /** Encrypts all stored keys with a new key; resolves to whether it was done. */
+  async rotate(): Promise<boolean> {
+    await this.attempt(async () => void (await this.client.request('credentials.rotate', {})));
+    return this.refusal === null;
   }
 
   protected async read(): Promise<() => void> {

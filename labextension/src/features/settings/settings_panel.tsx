@@ -125,6 +125,7 @@ function Panel({ providers, settings, agents, useModel, copyPath, ui }: Settings
             key={card.name}
             card={card}
             keyStore={providers.keyStore}
+            stored={(providers.cards ?? []).filter(one => one.key === 'store').length}
             test={providers.test(card.name)}
             online={online}
             standard={typeof standard === 'string' ? standard : null}
@@ -132,6 +133,7 @@ function Panel({ providers, settings, agents, useModel, copyPath, ui }: Settings
             setKey={secret => providers.setKey(card.name, secret)}
             moveKey={() => void providers.moveKey(card.name)}
             removeKey={() => void providers.removeKey(card.name)}
+            rotateKey={() => providers.rotate()}
             runTest={model => void providers.runTest(card.name, model)}
             signIn={() => void providers.signIn(card.name)}
             cancelSignIn={() => void providers.cancelSignIn(card.name)}

@@ -1,7 +1,7 @@
 /** A bar for each day. The table beneath says the same in numbers. */
 import type { UsageDay } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
-import { costOfSum, formatCount } from './usage_words';
+import { costOfSum, tokensOfSum } from './usage_words';
 
 const HEIGHT = 64;
 const GAP = 0.2;
@@ -62,7 +62,7 @@ export function UsageChart({ today, period, days }: UsageChartProps): JSX.Elemen
           {[...days].reverse().map(({ day, total }) => (
             <tr key={day}>
               <th scope="row">{day === today ? trans.__('Today') : day}</th>
-              <td>{formatCount(total.inputTokens + total.outputTokens)}</td>
+              <td>{tokensOfSum(total)}</td>
               <td>{costOfSum(total, trans)}</td>
             </tr>
           ))}

@@ -3,7 +3,7 @@ import { memo } from 'react';
 
 import type { UsageInfo } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
-import { costOfAnswer, formatCount } from './usage_words';
+import { ABOUT, costOfAnswer, formatCount } from './usage_words';
 
 interface UsageLineProps {
   usage: UsageInfo;
@@ -12,7 +12,7 @@ interface UsageLineProps {
 
 export const UsageLine = memo(function UsageLine({ usage, model }: UsageLineProps): JSX.Element | null {
   const { trans } = useUi();
-  const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = usage;
+  const { inputTokens, outputTokens, cachedTokens, reasoningTokens, estimated } = usage;
   if (inputTokens + outputTokens === 0) {
     return null;
   }
@@ -33,10 +33,12 @@ export const UsageLine = memo(function UsageLine({ usage, model }: UsageLineProp
       formatCount(outputTokens),
       formatCount(reasoningTokens ?? 0)
     ),
-    trans.__('Cost: %1', costOfAnswer(usage, trans))
+    trans.__('Cost: %1', costOfAnswer(usage, trans)),
+    estimated && trans.__('Partly an estimate: the provider gave no figures for all of it')
   ].filter(Boolean);
   return (
     <div className="onyx-AnswerUsage" data-onyx="answer-usage" title={details.join('\n')}>
+      {estimated && ABOUT}
       {parts.join(' · ')}
     </div>
   );

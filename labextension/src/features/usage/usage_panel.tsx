@@ -10,7 +10,7 @@ import { useUi } from '../../shared/ui_context';
 import { PERIODS } from './usage';
 import type { Period, Usage } from './usage';
 import { UsageChart } from './usage_chart';
-import { budgetTitle, costOfSum, formatBudget, formatCount, roleName } from './usage_words';
+import { budgetTitle, costOfSum, formatBudget, roleName, tokensOfSum } from './usage_words';
 
 interface UsagePanelProps {
   usage: Usage;
@@ -188,7 +188,7 @@ function Row(props: { total: UsageSum; title?: string; children: ReactNode }): J
   return (
     <tr title={props.title}>
       <th scope="row">{props.children}</th>
-      <td>{formatCount(tokens(props.total))}</td>
+      <td>{tokensOfSum(props.total)}</td>
       <td>{costOfSum(props.total, trans)}</td>
     </tr>
   );

@@ -27,15 +27,23 @@ export function costOfAnswer(usage: UsageInfo, trans: TranslationBundle): string
   return [cost, ...rest].filter(Boolean).join(' + ');
 }
 
+/** What stands before figures of which some are estimates. */
+export const ABOUT = '≈ ';
+
 /** The same for a sum of calls, in a column of costs. */
 export function costOfSum(sum: UsageSum, trans: TranslationBundle): string {
-  const { costUsd, unpricedCalls, planCalls } = sum;
+  const { costUsd, unpricedCalls, planCalls, estimatedCalls } = sum;
   const parts = [
-    costUsd > 0 && formatDollars(costUsd),
+    costUsd > 0 && `${estimatedCalls > 0 ? ABOUT : ''}${formatDollars(costUsd)}`,
     planCalls > 0 && trans.__('plan'),
     unpricedCalls > 0 && trans.__('unknown')
   ].filter(Boolean);
   return parts.length > 0 ? parts.join(' + ') : trans.__('no cost');
+}
+
+/** Input and output together, in a column of tokens. */
+export function tokensOfSum({ inputTokens, outputTokens, estimatedCalls }: UsageSum): string {
+  return `${estimatedCalls > 0 ? ABOUT : ''}${formatCount(inputTokens + outputTokens)}`;
 }
 
 /** How much of a budget is used: "$4.10 of $5.00". */
@@ -59,6 +67,8 @@ export function roleName(role: string, trans: TranslationBundle): string {
       return trans.__('remembering');
     case 'compaction':
       return trans.__('summaries');
+    case 'embedding':
+      return trans.__('embeddings');
     default:
       return role;
   }
