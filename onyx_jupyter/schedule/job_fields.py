@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import ValidationError
 
@@ -24,15 +22,13 @@ _MAX_CANDIDATES = 10
 
 
 def local_zone() -> str:
-    """The name of this machine's time zone; UTC if it has none."""
-    link = Path("/etc/localtime")
-    named = str(link.resolve()).partition("zoneinfo/")[2] if link.is_symlink() else ""
-    for name in (os.environ.get("TZ", "").lstrip(":"), named):
-        try:
-            return check_zone(name).key
-        except ValueError:
-            continue
-    return "UTC"
+    """The name of this machine's time zone; UTC where it cannot be told."""
+    import tzlocal
+
+    try:
+        return check_zone(tzlocal.get_localzone_name() or "UTC").key
+    except (ValueError, ZoneInfoNotFoundError):
+        return "UTC"
 
 
 def new_job(given: Mapping[str, Any], *, job_id: str, agent_id: str, now: datetime, zone: str) -> Job:

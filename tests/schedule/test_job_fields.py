@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfoNotFoundError
 
 import pytest
 
 from onyx_jupyter.errors import InvalidRequest
-from onyx_jupyter.schedule.job_fields import changed_job, new_job
+from onyx_jupyter.schedule.job_fields import changed_job, local_zone, new_job
 from onyx_jupyter.schedule.jobs import At, Cron, Job
 from tests.schedule.made_jobs import START, made
 
@@ -44,3 +45,21 @@ def test_moment_that_has_passed_is_refused_for_a_new_job_and_for_a_change(at: st
 def test_time_beyond_all_calendars_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest, match=rf"`{next(iter(given))}`"):
         changed(NIGHTLY, **given)
+
+
+@pytest.mark.parametrize(
+    ("told", "zone"), [("Europe/Vienna", "Europe/Vienna"), ("", "UTC"), (None, "UTC"), ("Mars/Olympus", "UTC")]
+)
+def test_zone_of_the_machine_is_utc_where_it_cannot_be_told(
+    monkeypatch: pytest.MonkeyPatch, told: str | None, zone: str
+) -> None:
+    monkeypatch.setattr("tzlocal.get_localzone_name", lambda: told)
+    assert local_zone() == zone
+
+
+def test_conflicting_settings_of_the_zone_are_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def conflicting() -> str:
+        raise ZoneInfoNotFoundError("Multiple conflicting time zone configurations found")
+
+    monkeypatch.setattr("tzlocal.get_localzone_name", conflicting)
+    assert local_zone() == "UTC"
