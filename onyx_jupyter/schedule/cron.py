@@ -20,6 +20,7 @@ NAMED = {
 }
 _FIELDS = 5
 _REPEATED = timedelta(hours=3)
+_DAY, _HOUR, _INSTANT = timedelta(days=1), timedelta(hours=1), timedelta(seconds=1)
 
 
 def check_cron(expression: str) -> None:
@@ -42,17 +43,36 @@ def check_zone(name: str) -> ZoneInfo:
 
 def next_cron(expression: str, zone_name: str, after: datetime) -> datetime | None:
     """The first time after that moment, in UTC; None if there is none within the next decades."""
-    from cronsim import CronSim
-
-    local = after.astimezone(check_zone(zone_name))
+    zone = check_zone(zone_name)
+    local = after.astimezone(zone)
     if local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset():
         # Within an hour that the clocks repeat, CronSim has to see the first of the two, or it takes the second as new.
-        local = (after - _REPEATED).astimezone(local.tzinfo)
-    for found in CronSim(_fields(expression), local):
-        moment: datetime = found.astimezone(UTC)
-        if moment > after:
-            return moment
-    return None
+        local = (after - _REPEATED).astimezone(zone)
+    first = _first(expression, local, after)
+    if first is not None and (hour := _hour_after_odd_change(first, zone)) is not None:
+        # CronSim counts on by whole hours: after a change of half an hour it comes to each of them at half past.
+        second = _first(expression, (hour - _INSTANT).astimezone(zone), after)
+        first = min(first, second or first)
+    return first
+
+
+def _first(expression: str, start: datetime, after: datetime) -> datetime | None:
+    from cronsim import CronSim
+
+    moments = (found.astimezone(UTC) for found in CronSim(_fields(expression), start))
+    return next((moment for moment in moments if moment > after), None)
+
+
+def _hour_after_odd_change(moment: datetime, zone: ZoneInfo) -> datetime | None:
+    """The first whole hour after the clocks changed by a part of one, if they did in the day before that moment."""
+    start, end = moment - _DAY, moment
+    if not (_offset(end, zone) - _offset(start, zone)) % _HOUR:
+        return None
+    while end - start > _INSTANT:
+        middle = start + (end - start) / 2
+        start, end = (middle, end) if _offset(middle, zone) == _offset(start, zone) else (start, middle)
+    local = end.astimezone(zone)
+    return end + (_HOUR - timedelta(minutes=local.minute, seconds=local.second)) % _HOUR
 
 
 def explain(expression: str) -> str:
@@ -73,3 +93,7 @@ def _fields(expression: str) -> str:
             f"{expression!r} needs five fields: minute, hour, day, month, weekday. For seconds, use `every`"
         )
     return text
+
+
+def _offset(moment: datetime, zone: ZoneInfo) -> timedelta:
+    return moment.astimezone(zone).utcoffset() or timedelta()

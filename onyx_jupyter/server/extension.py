@@ -145,10 +145,11 @@ class OnyxApp(ExtensionApp):
 
 
 def _was_used() -> bool:
-    """Whether there is a session."""
+    """Whether there is a session or a file of scheduled jobs."""
     from onyx_jupyter.config.paths import Home
 
-    return any(Home.from_environment().sessions.glob("*/*.jsonl"))
+    home = Home.from_environment()
+    return (home.schedule / "jobs.json").exists() or any(home.sessions.glob("*/*.jsonl"))
 
 
 def _import_service():  # type: ignore[no-untyped-def]

@@ -11,7 +11,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from onyx_jupyter.errors import InvalidRequest, NotFound, StorageError
 from onyx_jupyter.schedule import job_state, run_log
-from onyx_jupyter.schedule.cron import check_cron
+from onyx_jupyter.schedule.cron import check_cron, next_cron
 from onyx_jupyter.schedule.job_state import moment_of
 from onyx_jupyter.schedule.job_store import JobStore
 from onyx_jupyter.schedule.jobs import Cron, Every, Job
@@ -305,3 +305,37 @@ def _is_of(one: tuple[str, Any], count: int) -> bool:
     """Whether the step is about one of the jobs, or about none."""
     job_id = one[1][0] if isinstance(one[1], tuple) else one[1]
     return job_id not in IDS[count:]
+
+
+CHANGES = [
+    datetime(2026, *change, tzinfo=UTC)
+    for change in ((2, 15, 2), (3, 8, 7), (3, 29, 1), (4, 4, 14), (4, 4, 15), (9, 26, 14), (10, 3, 15, 30), (10, 25, 1))
+]
+"""Of the clocks of these zones."""
+
+
+@given(
+    cron=crons(),
+    zone=st.sampled_from(ZONES),
+    change=st.sampled_from(CHANGES),
+    minutes=st.integers(-300, 300),
+    share=st.floats(0, 1),
+)
+@settings(max_examples=200, deadline=None)
+def test_next_time_is_the_same_from_wherever_one_looks_before_it(
+    cron: str, zone: str, change: datetime, minutes: int, share: float
+) -> None:
+    moment = change + timedelta(minutes=minutes)
+    following = next_cron(cron, zone, moment)
+    if following is None:
+        return
+    span = following - moment
+    second, hours = timedelta(seconds=1), timedelta(minutes=90)
+    for later in (moment + span * share, moment + second, following - hours * share, following - second):
+        if moment <= later < following:
+            assert next_cron(cron, zone, later) == following, later
+
+
+def test_clocks_that_change_by_half_an_hour_hide_no_minute() -> None:
+    zone, after = "Australia/Lord_Howe", datetime(2026, 4, 4, 14, 30, tzinfo=UTC)
+    assert next_cron("* 0 * * *", zone, after) == datetime(2026, 4, 5, 13, 30, tzinfo=UTC)

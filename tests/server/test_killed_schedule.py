@@ -1,4 +1,4 @@
-"""A real server with jobs of every second, killed in the middle of their runs, again and again."""
+"""A real server with jobs of every second, never opened by anybody, and killed in the middle of their runs."""
 
 import json
 import re
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from onyx_jupyter.schedule.job_store import JobStore
 from onyx_jupyter.testing.script import Hang
+from tests.schedule.made_jobs import made
 from tests.server.test_real_server import RealServer
 from tests.waiting import until
 
@@ -80,3 +82,13 @@ async def test_killed_server_starts_no_planned_time_twice_and_its_jobs_go_on(ser
     ended_well = [line for line in lines(onyx_home) if line["kind"] == "finished" and line["outcome"] == "ok"]
     assert sum(line["job"] == calls for line in ended_well) <= len(ran) <= len(keys(onyx_home, calls))
     await client.close()
+
+
+async def test_jobs_of_a_home_without_a_session_run_on_a_server_that_nobody_opens(server, onyx_home):
+    server.kill()
+    calls = [{"tool": "read", "arguments": {"path": "notes.txt"}}]
+    job = made("a", every_ms=1000, tool_calls=calls)
+    JobStore(onyx_home / "schedule" / "jobs.json").change(lambda jobs: {"a": job})
+    (server.root / "notes.txt").write_text("All quiet.")
+    server.start()
+    await until(lambda: keys(onyx_home, "a", "finished"))
