@@ -38,11 +38,11 @@ NAMES = (
     "memory.locomo",
     "schedule.many_jobs",
     "schedule.empty_heartbeat",
+    "schedule.panel",
     "model_requests",
     "many_sessions",
     "providers.protocols",
     "providers.settings",
-    "schedule.panel",
     "local_model",
     "browser",
 )

@@ -5,4 +5,4 @@ import sys
 from benchmarks.run import main
 
 if __name__ == "__main__":
-    sys.exit(main(["schedule.many_jobs", "schedule.empty_heartbeat", *sys.argv[1:]]))
+    sys.exit(main(["schedule.many_jobs", "schedule.empty_heartbeat", "schedule.panel", *sys.argv[1:]]))

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import time
-from pathlib import Path
+from datetime import UTC, datetime
 
 from playwright.sync_api import Page
 
 from benchmarks.browser import open_lab
 from benchmarks.figures import Figure, Group
 from benchmarks.jupyter_process import JupyterProcess
+from benchmarks.schedule.made_jobs import MANY, quiet_jobs, write_jobs
 
-JOBS = 10_000
 ROUNDS = 7
 METHOD = (
-    f"A real server with {JOBS:,} jobs and JupyterLab in headless Chromium: from the click on the menu's entry until "
+    f"A real server with {MANY:,} jobs and JupyterLab in headless Chromium: from the click on the menu's entry until "
     "the first job is visible. The panel is closed between the rounds; the first round reads the file of jobs."
 )
 
 
 def measure() -> Group:
     with JupyterProcess(configuration={"memory": {"embedder": "none"}}) as server:
-        write_jobs(server.home / "schedule", JOBS)
+        write_jobs(server.home / "schedule", quiet_jobs(MANY, datetime.now(UTC)))
         with open_lab(server) as page:
             opened = [_open_ms(page) for _ in range(ROUNDS)]
             search = _search_ms(page)
@@ -30,28 +29,11 @@ def measure() -> Group:
         "Jobs panel",
         METHOD,
         [
-            Figure(f"open, {JOBS:,} jobs", opened, "ms", 300, digits=0),
+            Figure(f"open, {MANY:,} jobs", opened, "ms", 300, digits=0),
             Figure("  the first time", [opened[0]], "ms", digits=0),
             Figure("  found by its name, from the last letter", [search], "ms", digits=0),
         ],
     )
-
-
-def write_jobs(folder: Path, count: int) -> None:
-    """A jobs.json whose jobs all come due long after the measurement."""
-    every = {"kind": "every", "everyMs": 86_400_000_000, "anchor": "2026-01-01T00:00:00Z"}
-    jobs = [
-        {
-            "id": f"job-{number}",
-            "name": f"Job {number}",
-            "schedule": every,
-            "message": "Look around",
-            "createdAt": "2026-01-01T00:00:00Z",
-        }
-        for number in range(count)
-    ]
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.joinpath("jobs.json").write_text(json.dumps({"schemaVersion": 1, "jobs": jobs}), "utf-8")
 
 
 def _open_ms(page: Page) -> float:
@@ -69,11 +51,11 @@ def _open_ms(page: Page) -> float:
 
 def _search_ms(page: Page) -> float:
     _show(page)
-    page.locator("[data-onyx=job-search]").fill(f"job {JOBS - 1}"[:-1])
+    page.locator("[data-onyx=job-search]").fill(f"quiet-{MANY - 1}"[:-1])
     page.wait_for_timeout(1000)
     began_s = time.monotonic()
-    page.locator("[data-onyx=job-search]").fill(f"job {JOBS - 1}")
-    page.locator(f"[data-onyx=job][data-job=job-{JOBS - 1}]").wait_for()
+    page.locator("[data-onyx=job-search]").fill(f"quiet-{MANY - 1}")
+    page.locator(f"[data-onyx=job][data-job=quiet-{MANY - 1}]").wait_for()
     return 1000 * (time.monotonic() - began_s)
 
 
