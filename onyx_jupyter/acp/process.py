@@ -127,6 +127,7 @@ class AgentProcess:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_EXIT_S):
                 await self._process.wait()
+                await asyncio.wait([self._reading_stderr])  # to its end, which closes the pipe
         self._reading_stderr.cancel()
         await asyncio.gather(self._reading_stderr, return_exceptions=True)
         if self._reaper is not None:

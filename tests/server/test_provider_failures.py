@@ -16,7 +16,7 @@ HALF_A_CALL = Raw(b"".join(list(call_chunks("model", Call("memory_get", {"path":
 
 def patience(*faults):
     """How long a provider may be silent: not for long where it will be."""
-    return {"timeoutMs": 1500} if any(isinstance(fault, Hang) for fault in faults) else {}
+    return {"timeoutMs": 2500} if any(isinstance(fault, Hang) for fault in faults) else {}
 
 
 def in_the_stream(status, message):

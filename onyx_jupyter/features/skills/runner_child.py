@@ -125,7 +125,8 @@ class SkillWorker:
         await asyncio.to_thread(end_process_tree, process.pid if process is not None else None, marker)
         if process is not None:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), GRACE_S)
+                # To the end of its output: else its pipes stay open until the garbage collector finds them.
+                await asyncio.wait_for(process.communicate(), GRACE_S)
         self._reaper.release(marker)
 
 

@@ -200,7 +200,9 @@ function Phrasing({ words, setWords, phrase, disabled }: PhrasingProps): JSX.Ele
   };
   const isShown = phrased !== null && words === phrased.text;
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current?.scrollIntoView?.({ block: 'nearest' }), [phrased, problem]);
+  useEffect(() => {
+    void place.current?.scrollIntoView?.({ block: 'nearest' }); // a promise in newer browsers
+  }, [phrased, problem]);
   return (
     <div ref={place} className="onyx-Onboarding-phrasing" role="status">
       {isShown ? (
