@@ -93,11 +93,15 @@ def within(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any]
                 if not ended.is_set():
                     signal.pthread_kill(thread, signal.SIGINT)  # a sleep ends by this alone
 
-    threading.Thread(target=watch, name="onyx-look", daemon=True).start()
     try:
-        return work()
-    finally:
-        _finish(lock, ended, late)
+        try:
+            threading.Thread(target=watch, name="onyx-look", daemon=True).start()
+            return work()
+        finally:
+            _finish(lock, ended, late)
+    except (ProbeTimeout, KeyboardInterrupt):
+        _finish(lock, ended, late)  # it may have come on the way into the first one, and would be followed by a signal
+        raise
 
 
 def _finish(lock: threading.Lock, ended: threading.Event, late: threading.Event) -> None:
