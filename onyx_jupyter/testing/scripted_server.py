@@ -12,10 +12,11 @@ import contextlib
 import json
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakSet
 
 from onyx_jupyter.providers.known_providers import CarriedKind
 from onyx_jupyter.testing import anthropic_wire
@@ -154,8 +155,14 @@ class ScriptedServer:
     async def _serve(self, ready: threading.Event, problems: list[OSError]) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop_event = asyncio.Event()
+        transports: WeakSet[asyncio.WriteTransport] = WeakSet()
+
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Coroutine[Any, Any, None]:
+            transports.add(writer.transport)
+            return self._accept(reader, writer)
+
         try:
-            server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)
+            server = await asyncio.start_server(accept, "127.0.0.1", self._port)
         except OSError as error:
             problems.append(error)
             ready.set()
@@ -169,6 +176,10 @@ class ScriptedServer:
         for exchange in self._exchanges:
             exchange.cancel()
         await asyncio.gather(*self._exchanges, return_exceptions=True)
+        for transport in transports:
+            transport.abort()
+        for _ in range(_ACCEPT_TURNS):
+            await asyncio.sleep(0)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         exchange = asyncio.current_task()
