@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from onyx_jupyter._version import __version__
+from onyx_jupyter.acp.answers import refused, valid
 from onyx_jupyter.acp.process import AgentProcess
 from onyx_jupyter.acp.registry import AgentCommand
 from onyx_jupyter.acp.sdk import load_sdk
@@ -35,7 +36,6 @@ CANCEL_S = 0.6
 OBEY_S = 6.0
 SEND_S = 0.2
 _MOST_WAITING, _FEWER_WAITING = 1_000, 500
-_SIGN_IN = -32000
 
 
 class AgentConnection:
@@ -195,7 +195,7 @@ class AgentConnection:
             client_capabilities=ClientCapabilities(),
             client_info=Implementation(name="onyx-jupyter", title="Onyx for Jupyter", version=__version__),
         )
-        answer = self._valid(Initialized, await self._within(START_S, self._request("initialize", request)))
+        answer = valid(self.agent, Initialized, await self._within(START_S, self._request("initialize", request)))
         if answer.protocol_version != PROTOCOL_VERSION:
             spoken = f"version {answer.protocol_version} of the Agent Client Protocol"
             raise ModelError(
@@ -234,13 +234,15 @@ class AgentConnection:
                 raise
             log.info("%s cannot continue its session: %s", self.agent.title, error)
             return False
-        self._take_options(self._valid(LoadSessionResponse, given or {}))
+        self._take_options(valid(self.agent, LoadSessionResponse, given or {}))
         return True
 
     async def _begin_session(self, about: Mapping[str, Any]) -> None:
         from acp.schema import NewSessionResponse
 
-        opened = self._valid(NewSessionResponse, await self._within(SESSION_S, self._request("session/new", about)))
+        opened = valid(
+            self.agent, NewSessionResponse, await self._within(SESSION_S, self._request("session/new", about))
+        )
         self.session_id = opened.session_id
         self._take_options(opened)
 
@@ -282,7 +284,7 @@ class AgentConnection:
     def _end_of(self, given: Any) -> TurnEnded:
         from acp.schema import PromptResponse
 
-        answer = self._valid(PromptResponse, given)
+        answer = valid(self.agent, PromptResponse, given)
         return TurnEnded(answer.stop_reason, usage_of(answer.usage))
 
     async def _stop(self, turn: asyncio.Task[Any]) -> None:
@@ -357,15 +359,6 @@ class AgentConnection:
         if self._events.qsize() >= _MOST_WAITING:
             self._process.hold(is_full=True)
 
-    def _valid(self, kind: Any, given: Any) -> Any:
-        from pydantic import ValidationError
-
-        try:
-            return kind.model_validate(given)
-        except ValidationError as error:
-            fields = ", ".join(sorted({".".join(map(str, one["loc"])) for one in error.errors()})) or "the answer"
-            raise ModelError("bad_response", f"{self.agent.title} answered with a wrong value ({fields}).") from None
-
     async def _within(self, limit_s: float, request: Any) -> Any:
         try:
             async with asyncio.timeout(limit_s):
@@ -384,23 +377,6 @@ class AgentConnection:
         try:
             return await self._connection.send_request(method, params)
         except RequestError as error:
-            raise self._refused(error) from None
+            raise refused(self.agent, error, self._process.last_words) from None
         except (ConnectionError, OSError):
             raise self._process.broken or ModelError("unavailable", f"{self.agent.title} has ended.") from None
-
-    def _refused(self, error: Any) -> ModelError:
-        if error.code == _SIGN_IN:
-            how = f"Run `{self.agent.sign_in}`" if self.agent.sign_in else "Start the agent's own program"
-            way = f"{how} in a terminal of the server and sign in there"
-            key = f", or give it a key with acp.agents.{self.agent.name}.env in onyx.json" if self.agent.keys else ""
-            return ModelError(
-                "authentication",
-                f"{self.agent.title} is not signed in.",
-                hint=f"{way}{key}.",
-                permanent=True,
-            )
-        details = error.data.get("details") if isinstance(error.data, Mapping) else error.data
-        said = f"{error}: {details}" if isinstance(details, str) else str(error)
-        return ModelError(
-            "bad_response", f"{self.agent.title} answered with an error: {said[:1000]}.{self._process.last_words}"
-        )

@@ -104,6 +104,15 @@ def mortal_lab(provider: Stage, chromium: str, tmp_path_factory: pytest.TempPath
     lab.stop()
 
 
+@pytest.fixture
+def fresh_lab(provider: Stage, chromium: str, tmp_path: Path) -> Iterator[LabServer]:
+    """A server of this test alone, with a home that nobody has used."""
+    lab = LabServer(tmp_path / "lab", provider.config(embedder="none"))
+    lab.start()
+    yield lab
+    lab.stop()
+
+
 @pytest.fixture(scope="session")
 def together_lab(provider: Stage, chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
     """A server on which notebooks are open together (jupyter-collaboration)."""
@@ -152,6 +161,13 @@ class Tabs:
         sidebar = Sidebar(page)
         sidebar.show()
         return sidebar, Notebook(page)
+
+    def open_new(self, lab: LabServer, name: str) -> Sidebar:
+        """The same with a notebook and a workspace of that name, made now; its kernel is there."""
+        lab.notebook(f"{name}.ipynb", "1")
+        sidebar, notebook = self.open(lab, f"{name}.ipynb", name)
+        notebook.wait_for_kernel()  # a notebook takes the focus when it comes
+        return sidebar
 
     def wait_for_replies(self, page: Page, method: str) -> None:
         """Until this page has asked all that the last events made it ask with this method, and was answered."""

@@ -1,14 +1,13 @@
 """From an empty home to an assistant that knows how one works: by keyboard, across a reload, and once more later."""
 
-import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.conftest import Tabs
 from tests.e2e.lab_server import LabServer
+from tests.e2e.pictures import picture
 from tests.e2e.sidebar import Notebook, Sidebar, overflowing
 from tests.e2e.stage import Stage
 from tests.e2e.test_keyboard_and_width import narrow
@@ -17,29 +16,8 @@ PRAISE = "No filler praise. State corrections directly."
 
 
 @pytest.fixture
-def own_lab(provider: Stage, chromium: str, tmp_path: Path) -> Iterator[LabServer]:
-    """A server with a home that nobody has used."""
-    lab = LabServer(tmp_path / "lab", provider.config(embedder="none"))
-    lab.start()
-    yield lab
-    lab.stop()
-
-
-@pytest.fixture
-def opened(tabs: Tabs, own_lab: LabServer, name: str) -> Callable[[], Sidebar]:
-    def open_page() -> Sidebar:
-        own_lab.notebook(f"{name}.ipynb", "1")
-        sidebar, notebook = tabs.open(own_lab, f"{name}.ipynb", name)
-        notebook.wait_for_kernel()  # a notebook takes the focus when it comes
-        return sidebar
-
-    return open_page
-
-
-def picture(sidebar: Sidebar, what: str) -> None:
-    """For a person who wants to look: ONYX_SHOTS names the folder."""
-    if folder := os.environ.get("ONYX_SHOTS"):
-        sidebar.page.screenshot(path=Path(folder) / f"{what}.png")
+def opened(tabs: Tabs, fresh_lab: LabServer, name: str) -> Callable[[], Sidebar]:
+    return lambda: tabs.open_new(fresh_lab, name)
 
 
 def asked(sidebar: Sidebar, question: str) -> None:
@@ -58,14 +36,14 @@ def say(sidebar: Sidebar, words: str) -> None:
 
 
 def test_a_new_user_is_offered_onboarding_answers_by_keyboard_and_sees_every_file_first(
-    opened: Callable[[], Sidebar], own_lab: LabServer, stage: Stage
+    opened: Callable[[], Sidebar], fresh_lab: LabServer, stage: Stage
 ) -> None:
     sidebar = opened()
     expect(sidebar.hook("onboarding-offer")).to_have_text("Ask something, or take two minutes to set Onyx up")
-    picture(sidebar, "1-first-page")
+    picture(sidebar.page, "1-first-page")
     sidebar.hook("onboarding-open").click()
     asked(sidebar, "name")
-    picture(sidebar, "2-name")
+    picture(sidebar.page, "2-name")
     expect(sidebar.hook("onboarding-words")).to_be_focused()
     say(sidebar, "Ada")
     asked(sidebar, "role")
@@ -92,13 +70,13 @@ def test_a_new_user_is_offered_onboarding_answers_by_keyboard_and_sees_every_fil
     asked(sidebar, "annoyances")
     press(sidebar, "1", "3")
     expect(sidebar.hook("onboarding-question")).to_contain_text(PRAISE)
-    picture(sidebar, "3-annoyances")
+    picture(sidebar.page, "3-annoyances")
     press(sidebar, "8")
     stage.play(["- “emojis in answers”"])
     sidebar.hook("onboarding-words").fill("it puts emojis everywhere, terrible")
     sidebar.hook("onboarding-phrase").click()
     expect(sidebar.hook("onboarding-phrased")).to_have_text("Will be written: Avoid: emojis in answers")
-    picture(sidebar, "3-phrased")
+    picture(sidebar.page, "3-phrased")
     sidebar.hook("onboarding-own-words").click()
     expect(sidebar.hook("onboarding-words")).to_have_value("it puts emojis everywhere, terrible")
     sidebar.hook("onboarding-words").fill("")
@@ -108,7 +86,7 @@ def test_a_new_user_is_offered_onboarding_answers_by_keyboard_and_sees_every_fil
     expect(sidebar.hook("onboarding-words")).to_have_value("Emojis")
     narrow(sidebar)
     assert overflowing(sidebar) == []
-    picture(sidebar, "4-narrow")
+    picture(sidebar.page, "4-narrow")
     sidebar.hook("onboarding-continue").click()
     for question in ("length", "initiative", "disagreement"):
         asked(sidebar, question)
@@ -120,20 +98,20 @@ def test_a_new_user_is_offered_onboarding_answers_by_keyboard_and_sees_every_fil
     asked(sidebar, "manner")
     press(sidebar, "1")
     asked(sidebar, "more")
-    picture(sidebar, "5-more")
+    picture(sidebar.page, "5-more")
     press(sidebar, "1")
 
     files = sidebar.hook("onboarding-file")
     expect(files).to_have_count(4)
     expect(files.first).to_contain_text(PRAISE)
-    workspace = own_lab.home / "workspace"
+    workspace = fresh_lab.home / "workspace"
     assert PRAISE not in (workspace / "SOUL.md").read_text("utf-8")
     assert overflowing(sidebar) == []
-    picture(sidebar, "6-review")
+    picture(sidebar.page, "6-review")
     expect(sidebar.hook("onboarding-review")).to_be_focused()
     sidebar.hook("onboarding-review").press("Enter")
     expect(sidebar.hook("onboarding-link")).to_have_text(["SOUL.md", "USER.md", "IDENTITY.md", "AGENTS.md"])
-    picture(sidebar, "7-written")
+    picture(sidebar.page, "7-written")
     assert f"- {PRAISE}" in (workspace / "SOUL.md").read_text("utf-8")
     assert "- Field: Hydrology" in (workspace / "USER.md").read_text("utf-8")
     sidebar.hook("onboarding-link").first.click()
@@ -150,11 +128,11 @@ def test_a_new_user_is_offered_onboarding_answers_by_keyboard_and_sees_every_fil
 
 
 def test_onboarding_again_changes_only_its_own_lines_and_says_when_a_file_has_changed(
-    opened: Callable[[], Sidebar], own_lab: LabServer
+    opened: Callable[[], Sidebar], fresh_lab: LabServer
 ) -> None:
-    own_lab.set("@jupyterlab/apputils-extension/themes", {"theme": "JupyterLab Dark"})
+    fresh_lab.set("@jupyterlab/apputils-extension/themes", {"theme": "JupyterLab Dark"})
     sidebar = opened()
-    soul = own_lab.home / "workspace" / "SOUL.md"
+    soul = fresh_lab.home / "workspace" / "SOUL.md"
 
     def to_review(annoyance: str) -> None:
         sidebar.ask("/onboard")
@@ -171,16 +149,16 @@ def test_onboarding_again_changes_only_its_own_lines_and_says_when_a_file_has_ch
         expect(sidebar.hook("onboarding-file")).to_have_count(1)
 
     to_review("1")
-    picture(sidebar, "8-dark-review")
+    picture(sidebar.page, "8-dark-review")
     before = soul.read_text("utf-8")
     soul.write_text(f"{before}\nMine.\n", "utf-8")
     sidebar.hook("onboarding-write").click()
     expect(sidebar.hook("onboarding-review")).to_contain_text("A file has changed since it was shown.")
     assert PRAISE not in soul.read_text("utf-8")
-    picture(sidebar, "9-dark-changed")
+    picture(sidebar.page, "9-dark-changed")
     sidebar.hook("onboarding-write").click()
     expect(sidebar.hook("onboarding-link")).to_have_text(["SOUL.md"])
-    picture(sidebar, "10-dark-written")
+    picture(sidebar.page, "10-dark-written")
     sidebar.hook("onboarding-done").click()
 
     to_review("1")  # takes it back

@@ -30,13 +30,7 @@ def own_lab(provider: Stage, chromium: str, tmp_path: Path) -> Iterator[LabServe
 
 @pytest.fixture
 def open_own(tabs: Tabs, own_lab: LabServer, name: str) -> Callable[[], Sidebar]:
-    def opened() -> Sidebar:
-        own_lab.notebook(f"{name}.ipynb", "1")
-        sidebar, notebook = tabs.open(own_lab, f"{name}.ipynb", name)
-        notebook.wait_for_kernel()  # a notebook takes the focus when it comes
-        return sidebar
-
-    return opened
+    return lambda: tabs.open_new(own_lab, name)
 
 
 def system_of(request: Received) -> str:

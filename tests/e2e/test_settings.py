@@ -30,9 +30,7 @@ def own_lab(chromium: str, tmp_path: Path) -> Iterator[LabServer]:
 @pytest.fixture
 def opened(tabs: Tabs, own_lab: LabServer, name: str) -> Callable[[], tuple[Sidebar, SettingsPanel]]:
     def open_panel() -> tuple[Sidebar, SettingsPanel]:
-        own_lab.notebook(f"{name}.ipynb", "1")
-        sidebar, notebook = tabs.open(own_lab, f"{name}.ipynb", name)
-        notebook.wait_for_kernel()
+        sidebar = tabs.open_new(own_lab, name)
         sidebar.models.select_option(label="Connect a model…")
         panel = SettingsPanel(sidebar.page)
         expect(panel.hook("provider-list")).to_be_visible()

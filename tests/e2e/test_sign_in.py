@@ -46,9 +46,7 @@ def lab(chromium: str, tmp_path: Path, github: FakeGitHub) -> Iterator[LabServer
 @pytest.fixture
 def opened(tabs: Tabs, lab: LabServer, name: str) -> Callable[[], tuple[Sidebar, SettingsPanel]]:
     def open_panel() -> tuple[Sidebar, SettingsPanel]:
-        lab.notebook(f"{name}.ipynb", "1")
-        sidebar, notebook = tabs.open(lab, f"{name}.ipynb", name)
-        notebook.wait_for_kernel()
+        sidebar = tabs.open_new(lab, name)
         sidebar.models.select_option(label="Connect a model…")
         panel = SettingsPanel(sidebar.page)
         panel.provider("copilot").click()

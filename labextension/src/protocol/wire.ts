@@ -477,7 +477,7 @@ export interface HeartbeatEntry {
 /**
  * The heartbeat of one agent. `hasTasks`: its HEARTBEAT.md holds something; `isCut`: more than a beat takes.
  *
- * `own`: the agent has keys of its own in `agents.list`, which count before those of `heartbeat`.
+ * `ownKeys` are those that the agent has in `agents.list`; they count before those of `heartbeat`.
  */
 export interface HeartbeatState {
   agentId: string;
@@ -486,7 +486,7 @@ export interface HeartbeatState {
   intervalMs: number;
   activeHours?: string | null;
   quietMode: boolean;
-  own: boolean;
+  ownKeys: Array<string>;
   hasTasks: boolean;
   isCut: boolean;
   nextAt?: string | null;

@@ -7,8 +7,16 @@ from typing import Any
 
 from onyx_jupyter.config.schema import AgentConfig
 from onyx_jupyter.errors import InvalidRequest
+from onyx_jupyter.events import to_camel
 from onyx_jupyter.features.schedule import wire
-from onyx_jupyter.features.schedule.heartbeats import FILE, HEARTBEAT_LOG, HEARTBEATS, heartbeat_of, tasks_of
+from onyx_jupyter.features.schedule.heartbeats import (
+    FILE,
+    HEARTBEAT_LOG,
+    HEARTBEATS,
+    heartbeat_of,
+    own_heartbeat,
+    tasks_of,
+)
 from onyx_jupyter.operations.caller import Caller
 from onyx_jupyter.operations.keys import AGENTS, CONFIGURED
 from onyx_jupyter.operations.operation import Operation
@@ -52,7 +60,7 @@ async def _state(agent: AgentConfig, caller: Caller) -> dict[str, Any]:
         "intervalMs": heartbeat.interval_ms,
         "activeHours": f"{hours.start}–{hours.end}{f' {hours.tz}' if hours.tz else ''}" if hours else None,
         "quietMode": heartbeat.quiet_mode,
-        "own": any(value is not None for _, value in agent.heartbeat),
+        "ownKeys": [to_camel(name) for name in own_heartbeat(agent)],
         "hasTasks": tasks is not None,
         "isCut": tasks is not None and len(tasks) > MAX_TASKS_CHARS,
         "nextAt": text_of(next_at) if next_at and heartbeat.enabled else None,

@@ -176,6 +176,7 @@ class Heartbeats:
             return
         tasks = await asyncio.to_thread(tasks_of, self._agents.agent(agent_id).workspace)
         if tasks is None and agent_id not in self._waiting:
+            self._reasons.pop(agent_id, None)  # they are not for what is written there later
             return
         try:
             main = await self._runs.main_session(agent_id, settings.main_session)
@@ -273,8 +274,12 @@ class Heartbeats:
 
 def heartbeat_of(config: Config, agent: AgentConfig) -> HeartbeatConfig:
     """The agent's heartbeat: its own keys, else those of `heartbeat`."""
-    own = {name: value for name, value in agent.heartbeat if value is not None}
-    return config.heartbeat.model_copy(update=own)
+    return config.heartbeat.model_copy(update=own_heartbeat(agent))
+
+
+def own_heartbeat(agent: AgentConfig) -> dict[str, Any]:
+    """What the agent says of its heartbeat itself."""
+    return {name: value for name, value in agent.heartbeat if value is not None}
 
 
 def tasks_of(workspace: Path) -> str | None:

@@ -227,7 +227,7 @@ class Heartbeats(Wire):
 class HeartbeatState(Wire):
     """The heartbeat of one agent. `hasTasks`: its HEARTBEAT.md holds something; `isCut`: more than a beat takes.
 
-    `own`: the agent has keys of its own in `agents.list`, which count before those of `heartbeat`.
+    `ownKeys` are those that the agent has in `agents.list`; they count before those of `heartbeat`.
     """
 
     agent_id: str
@@ -236,7 +236,7 @@ class HeartbeatState(Wire):
     interval_ms: int
     active_hours: str | None = None
     quiet_mode: bool
-    own: bool
+    own_keys: list[str]
     has_tasks: bool
     is_cut: bool
     next_at: str | None = None

@@ -1,5 +1,6 @@
 """What the jobs panel asks for: the order of jobs, a preview, what happened since, and an agent that is to look now."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -97,5 +98,12 @@ async def test_state_of_a_heartbeat_tells_what_it_will_do(tmp_path: Path) -> Non
         (state,) = answer["agents"]
         assert answer["runsHere"]
         assert state["activeHours"] == "08:00–20:00 Europe/Vienna"
-        assert (state["hasTasks"], state["isCut"], state["quietMode"], state["own"]) == (True, True, True, False)
+        assert (state["hasTasks"], state["isCut"], state["quietMode"], state["ownKeys"]) == (True, True, True, [])
         assert state["nextAt"] == beats_of(h).next_of("main").isoformat().replace("+00:00", "Z")
+
+
+async def test_keys_that_an_agent_has_of_its_own_are_named(tmp_path: Path) -> None:
+    own = {"id": "main", "heartbeat": {"quietMode": True, "intervalMs": 5000}}
+    async with home(tmp_path, [], config=json.dumps({"agents": {"list": [own]}})) as h:
+        (state,) = (await h.ask("schedule.heartbeatStates"))["agents"]
+        assert (state["ownKeys"], state["quietMode"], state["intervalMs"]) == (["intervalMs", "quietMode"], True, 5000)

@@ -11,7 +11,7 @@ import type { MemoryFileInfo, MemoryPassage, SessionInfo } from '../../protocol/
 import { MemoryFilterRow } from './memory_filter';
 import { MemoryConversations, MemoryResult } from './memory_results';
 import { MemoryStatusLine } from './memory_status';
-import { moveFocus } from '../../shared/move_focus';
+import { Finder } from '../../shared/finder';
 import { useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 import { useOpenFirst } from '../../shared/use_opens_first';
@@ -43,35 +43,32 @@ export function MemoryList(props: MemoryListProps): JSX.Element {
     results: search.results ?? NOTHING
   });
   return (
-    <div className="onyx-Finder" onKeyDown={event => moveFocus(event, ROWS)}>
-      <input
-        type="search"
-        className="onyx-Input"
-        data-onyx="memory-search"
-        placeholder={trans.__('Search memory')}
-        aria-label={trans.__('Search memory')}
-        value={query}
-        onChange={event => {
+    <Finder
+      hook="memory-search"
+      label={trans.__('Search memory')}
+      rows={ROWS}
+      query={query}
+      search={next => {
+        openFirst.cancel();
+        search.type(next);
+      }}
+      onBlur={openFirst.cancel}
+      onKeyDown={event => {
+        if (event.key === 'Escape' && query !== '' && !event.nativeEvent.isComposing) {
+          event.preventDefault();
           openFirst.cancel();
-          search.type(event.target.value);
-        }}
-        onBlur={openFirst.cancel}
-        onKeyDown={event => {
-          if (event.key === 'Escape' && query !== '' && !event.nativeEvent.isComposing) {
-            event.preventDefault();
-            openFirst.cancel();
-            search.type('');
-          }
-          if (asked !== '') {
-            openFirst.onKey(event);
-          }
-        }}
-      />
+          search.type('');
+        }
+        if (asked !== '') {
+          openFirst.onKey(event);
+        }
+      }}
+    >
       {asked !== '' && <MemoryFilterRow search={search} />}
       {asked !== '' ? <Results {...props} /> : <Files {...props} />}
       {asked === '' && props.documents}
       <MemoryStatusLine status={props.files.status} />
-    </div>
+    </Finder>
   );
 }
 

@@ -29,7 +29,7 @@ import { IOnyxChat, IOnyxConnection, IOnyxRendering } from '../../tokens';
 import { MemoryPanel } from './memory_panel';
 import { onyxIcon } from '../../shared/onyx_icon';
 import { lazyDiff } from '../../shared/lazy_diff';
-import { showPanel } from '../../shared/show_panel';
+import { mainPanel, showPanel } from '../../shared/show_panel';
 import { watchUploads } from '../documents/upload_notices';
 
 /** With `path`, and `startLine` and `endLine` or a `fact`'s id if known, it opens there. */
@@ -112,12 +112,7 @@ export const memoryPlugin: JupyterFrontEndPlugin<void> = {
           openMemory: citation => file.open({ ...citation, agentId: files.agentId })
         }
       });
-      const panel = new MainAreaWidget({ content });
-      panel.id = ID;
-      panel.toolbar.hide();
-      panel.title.label = trans.__('Memory');
-      panel.title.icon = onyxIcon;
-      panel.title.closable = true;
+      const panel = mainPanel(ID, trans.__('Memory'), content);
       return panel;
     };
     app.commands.addCommand(MEMORY_COMMAND, {

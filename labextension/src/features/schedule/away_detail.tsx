@@ -1,5 +1,6 @@
 /** What happened while the user was away, by job. */
 import { useUi } from '../../shared/ui_context';
+import type { Ui } from '../../shared/ui_context';
 import type { Away, AwayGroup } from './away';
 import { RunEntry } from './job_history';
 import type { Jobs } from './jobs';
@@ -67,7 +68,7 @@ function GroupName({ group, jobs }: { group: AwayGroup; jobs: Jobs }): JSX.Eleme
   );
 }
 
-function countsOf({ runs, failed, missed }: AwayGroup, trans: ReturnType<typeof useUi>['trans']): string {
+function countsOf({ runs, failed, missed }: AwayGroup, trans: Ui['trans']): string {
   return [
     runs > 0 ? trans._n('%1 run', '%1 runs', runs) : '',
     failed > 0 ? trans._n('%1 failed', '%1 failed', failed) : '',

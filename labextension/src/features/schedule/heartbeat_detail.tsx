@@ -92,15 +92,21 @@ export function HeartbeatDetail(props: HeartbeatDetailProps): JSX.Element {
 function Switches({ settings, state, online }: HeartbeatDetailProps): JSX.Element {
   const { trans } = useUi();
   const switches: Array<[string, boolean, string]> = [
-    ['heartbeat.enabled', state.enabled, trans.__('Look by itself')],
-    ['heartbeat.quietMode', state.quietMode, trans.__('Quiet: what it says waits here')]
+    ['enabled', state.enabled, trans.__('Look by itself')],
+    ['quietMode', state.quietMode, trans.__('Quiet: what it says waits here')]
   ];
+  const isOwn = (key: string) => state.ownKeys.includes(key);
   return (
     <div className="onyx-Switches">
       {switches.map(([key, value, label]) => (
-        <Switch key={key} {...{ settings, label, value }} name={key} disabled={!online || state.own} />
+        <Switch
+          key={key}
+          {...{ settings, label, value }}
+          name={`heartbeat.${key}`}
+          disabled={!online || isOwn(key)}
+        />
       ))}
-      {state.own && (
+      {switches.some(([key]) => isOwn(key)) && (
         <span className="onyx-Note">{trans.__('This agent has settings of its own, in onyx.json.')}</span>
       )}
     </div>

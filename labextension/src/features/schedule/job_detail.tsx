@@ -4,6 +4,7 @@ import { showDialog, Dialog } from '@jupyterlab/apputils';
 import type { JobInfo } from '../../protocol/wire';
 import { formatRelative } from '../../shared/relative_time';
 import { useUi } from '../../shared/ui_context';
+import type { Ui } from '../../shared/ui_context';
 import { JobHistory } from './job_history';
 import { stateOf, targetWords } from './job_words';
 import type { Jobs } from './jobs';
@@ -159,7 +160,7 @@ function Facts({ job }: { job: JobInfo }): JSX.Element {
   );
 }
 
-async function confirmRemoval(job: JobInfo, trans: ReturnType<typeof useUi>['trans']): Promise<boolean> {
+async function confirmRemoval(job: JobInfo, trans: Ui['trans']): Promise<boolean> {
   const { button } = await showDialog({
     title: trans.__('Delete “%1”?', job.name),
     body: trans.__(

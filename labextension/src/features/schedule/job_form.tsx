@@ -3,6 +3,8 @@ import { useEffect, useMemo, useState } from 'react';
 
 import type { JobInfo, SchedulePreview, ScheduleUpdateParams } from '../../protocol/wire';
 import { useUi } from '../../shared/ui_context';
+import type { Ui } from '../../shared/ui_context';
+import { Field, Select } from './fields';
 import { targetWords } from './job_words';
 import { newTiming, timingFields, timingOf } from './job_timing';
 import { TimingFields } from './timing_fields';
@@ -61,6 +63,11 @@ export function JobForm({ jobs, job, models, online }: JobFormProps): JSX.Elemen
       void (job ? jobs.change({ ...fields, jobId: job.id } as ScheduleUpdateParams) : jobs.create(fields));
     }
   };
+  const targets: Array<[Target, string]> = [
+    ...(job === null ? [['content', trans.__('Chosen by what it does')] as [Target, string]] : []),
+    ['isolated', trans.__('In a conversation of its own')],
+    ['main', trans.__('In your conversation')]
+  ];
   const close = () => jobs.choose(job ? { kind: 'job', id: job.id, isEdited: false } : null);
   return (
     <>
@@ -79,8 +86,7 @@ export function JobForm({ jobs, job, models, online }: JobFormProps): JSX.Elemen
         }}
       >
         {isMessage && (
-          <div className="onyx-Field">
-            <label htmlFor="onyx-job-message">{trans.__('What to do')}</label>
+          <Field id="onyx-job-message" label={trans.__('What to do')}>
             <textarea
               id="onyx-job-message"
               className="onyx-Input"
@@ -91,7 +97,7 @@ export function JobForm({ jobs, job, models, online }: JobFormProps): JSX.Elemen
               value={message}
               onChange={event => setMessage(event.target.value)}
             />
-          </div>
+          </Field>
         )}
         <TimingFields
           timing={timing}
@@ -99,37 +105,35 @@ export function JobForm({ jobs, job, models, online }: JobFormProps): JSX.Elemen
             setTiming(next);
             setTimed(true);
           }}
+          help={
+            <div className="onyx-Field-help" role="status" data-onyx="job-preview" data-problem={isOfTime}>
+              {isOfTime ? problem : preview && previewWords(preview, trans)}
+            </div>
+          }
+        />
+        <Field
+          id="onyx-job-target"
+          label={trans.__('Where')}
+          help={
+            <div className="onyx-Field-help" data-onyx="job-target-reason">
+              {preview &&
+                target === 'content' &&
+                targetWords(preview.sessionTarget, preview.targetReason, trans)}
+            </div>
+          }
         >
-          <div className="onyx-Field-help" role="status" data-onyx="job-preview" data-problem={isOfTime}>
-            {isOfTime ? problem : preview && previewWords(preview, trans)}
-          </div>
-        </TimingFields>
-        <div className="onyx-Field">
-          <label htmlFor="onyx-job-target">{trans.__('Where')}</label>
-          <div>
-            <select
-              id="onyx-job-target"
-              className="onyx-Input"
-              data-onyx="job-target"
-              value={target}
-              onChange={event => setTarget(event.target.value as Target)}
-            >
-              {job === null && <option value="content">{trans.__('Chosen by what it does')}</option>}
-              <option value="isolated">{trans.__('In a conversation of its own')}</option>
-              <option value="main">{trans.__('In your conversation')}</option>
-            </select>
-            {preview && (
-              <div className="onyx-Field-help" data-onyx="job-target-reason">
-                {target === 'content' && targetWords(preview.sessionTarget, preview.targetReason, trans)}
-              </div>
-            )}
-          </div>
-        </div>
+          <Select
+            id="onyx-job-target"
+            hook="job-target"
+            value={target}
+            options={targets}
+            choose={setTarget}
+          />
+        </Field>
         <details className="onyx-Form-more" open={Boolean(job && (job.model || job.policy.length > 0))}>
           <summary>{trans.__('More')}</summary>
           <div className="onyx-Form">
-            <div className="onyx-Field">
-              <label htmlFor="onyx-job-name">{trans.__('Name')}</label>
+            <Field id="onyx-job-name" label={trans.__('Name')}>
               <input
                 id="onyx-job-name"
                 className="onyx-Input"
@@ -138,40 +142,36 @@ export function JobForm({ jobs, job, models, online }: JobFormProps): JSX.Elemen
                 value={name}
                 onChange={event => setName(event.target.value)}
               />
-            </div>
-            <div className="onyx-Field">
-              <label htmlFor="onyx-job-model">{trans.__('Model')}</label>
-              <select
+            </Field>
+            <Field id="onyx-job-model" label={trans.__('Model')}>
+              <Select
                 id="onyx-job-model"
-                className="onyx-Input"
-                data-onyx="job-model"
+                hook="job-model"
                 value={model}
-                onChange={event => setModel(event.target.value)}
-              >
-                {!job?.model && <option value="">{trans.__('The default for jobs')}</option>}
-                {[...new Set([...models, ...(job?.model ? [job.model] : [])])].map(one => (
-                  <option key={one}>{one}</option>
-                ))}
-              </select>
-            </div>
-            <div className="onyx-Field">
-              <label htmlFor="onyx-job-policy">{trans.__('May use')}</label>
-              <div>
-                <input
-                  id="onyx-job-policy"
-                  className="onyx-Input onyx-Input-code"
-                  data-onyx="job-policy"
-                  placeholder="exec, group:fs"
-                  value={policy}
-                  onChange={event => setPolicy(event.target.value)}
-                />
+                options={modelsFor(job, models, trans)}
+                choose={setModel}
+              />
+            </Field>
+            <Field
+              id="onyx-job-policy"
+              label={trans.__('May use')}
+              help={
                 <div className="onyx-Field-help">
                   {trans.__(
                     'Tools and families that it may use with nobody there to ask. What else would ask is denied, and its run says so.'
                   )}
                 </div>
-              </div>
-            </div>
+              }
+            >
+              <input
+                id="onyx-job-policy"
+                className="onyx-Input onyx-Input-code"
+                data-onyx="job-policy"
+                placeholder="exec, group:fs"
+                value={policy}
+                onChange={event => setPolicy(event.target.value)}
+              />
+            </Field>
             <label className="onyx-Field-line">
               <input type="checkbox" checked={catchUp} onChange={event => setCatchUp(event.target.checked)} />
               {trans.__('Make up for the newest run that was missed')}
@@ -209,7 +209,18 @@ export function JobForm({ jobs, job, models, online }: JobFormProps): JSX.Elemen
   );
 }
 
-function previewWords(preview: SchedulePreview, trans: ReturnType<typeof useUi>['trans']): string {
+/** A job that has a model keeps one: the server takes no empty name. */
+function modelsFor(
+  job: JobInfo | null,
+  models: readonly string[],
+  trans: Ui['trans']
+): Array<[string, string]> {
+  const ids = [...new Set([...models, ...(job?.model ? [job.model] : [])])];
+  const standard: Array<[string, string]> = job?.model ? [] : [['', trans.__('The default for jobs')]];
+  return [...standard, ...ids.map((id): [string, string] => [id, id])];
+}
+
+function previewWords(preview: SchedulePreview, trans: Ui['trans']): string {
   const [first, ...others] = preview.next;
   // Each time ends with its zone, of which one is enough.
   return first

@@ -1,5 +1,5 @@
 /** All jobs and heartbeats, with their next run and newest outcomes; arrow keys move through the list. */
-import { moveFocus } from '../../shared/move_focus';
+import { Finder } from '../../shared/finder';
 import { useNow } from '../../shared/hooks';
 import { useUi } from '../../shared/ui_context';
 import type { HeartbeatState, JobInfo } from '../../protocol/wire';
@@ -20,16 +20,12 @@ export function JobList({ jobs, awayCount }: JobListProps): JSX.Element {
   const listed = jobs.jobs ?? [];
   const choose = (next: Chosen) => jobs.choose(next);
   return (
-    <div className="onyx-Finder" onKeyDown={event => moveFocus(event, '.onyx-Row')}>
-      <input
-        type="search"
-        className="onyx-Input"
-        data-onyx="job-search"
-        placeholder={trans.__('Search jobs')}
-        aria-label={trans.__('Search jobs')}
-        value={query}
-        onChange={event => jobs.search(event.target.value)}
-      />
+    <Finder
+      hook="job-search"
+      label={trans.__('Search jobs')}
+      query={query}
+      search={next => jobs.search(next)}
+    >
       <div className="onyx-Rows" data-onyx="job-list">
         {awayCount > 0 && (
           <section>
@@ -86,7 +82,7 @@ export function JobList({ jobs, awayCount }: JobListProps): JSX.Element {
         {jobs.jobs === null && !jobs.problem && trans.__('Reading…')}
         {jobs.jobs?.length === 0 && (query ? trans.__('Nothing found.') : trans.__('There are no jobs yet.'))}
       </div>
-    </div>
+    </Finder>
   );
 }
 

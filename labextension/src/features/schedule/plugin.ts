@@ -14,7 +14,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { IOnyxChat, IOnyxConnection, IOnyxRendering } from '../../tokens';
 import { onyxIcon } from '../../shared/onyx_icon';
-import { showPanel } from '../../shared/show_panel';
+import { mainPanel, showPanel } from '../../shared/show_panel';
 import { browserStore } from '../chat/tab_memory';
 import { Settings } from '../settings/settings';
 import { memoryDrivePath } from '../workspace/onyx_drive';
@@ -60,13 +60,7 @@ export const schedulePlugin: JupyterFrontEndPlugin<void> = {
           void app.commands.execute(OPEN_FILE, { path: memoryDrivePath('HEARTBEAT.md', agentId) }),
         ui: { trans, rendering, insertCode: null, copy: text => Clipboard.copyToSystem(text) }
       });
-      const panel = new MainAreaWidget({ content });
-      panel.id = ID;
-      panel.toolbar.hide();
-      panel.title.label = trans.__('Scheduled');
-      panel.title.icon = onyxIcon;
-      panel.title.closable = true;
-      return panel;
+      return mainPanel(ID, trans.__('Scheduled'), content);
     };
     const open = () => showPanel(app, labShell !== null, tracker, create, 'Onyx jobs');
     const show = (chosen: Chosen) => void open().then(() => jobs.choose(chosen));

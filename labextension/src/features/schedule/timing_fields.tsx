@@ -2,7 +2,8 @@
 import type { ReactNode } from 'react';
 
 import { useUi } from '../../shared/ui_context';
-import { UNITS } from './job_timing';
+import type { Ui } from '../../shared/ui_context';
+import { Field, Select } from './fields';
 import type { Rhythm, Timing, Unit } from './job_timing';
 
 interface DetailsProps {
@@ -12,42 +13,32 @@ interface DetailsProps {
 
 interface TimingFieldsProps extends DetailsProps {
   /** What it comes to. */
-  children: ReactNode;
+  help: ReactNode;
 }
 
-export function TimingFields({ timing, change, children }: TimingFieldsProps): JSX.Element {
+export function TimingFields({ timing, change, help }: TimingFieldsProps): JSX.Element {
   const { trans } = useUi();
-  const rhythms: Record<Rhythm, string> = {
-    once: trans.__('Once'),
-    every: trans.__('Again and again'),
-    daily: trans.__('Every day'),
-    workdays: trans.__('Monday to Friday'),
-    weekly: trans.__('Once a week'),
-    cron: trans.__('By a cron expression')
-  };
+  const rhythms: ReadonlyArray<readonly [Rhythm, string]> = [
+    ['once', trans.__('Once')],
+    ['every', trans.__('Again and again')],
+    ['daily', trans.__('Every day')],
+    ['workdays', trans.__('Monday to Friday')],
+    ['weekly', trans.__('Once a week')],
+    ['cron', trans.__('By a cron expression')]
+  ];
   return (
-    <div className="onyx-Field">
-      <label htmlFor="onyx-job-rhythm">{trans.__('When')}</label>
-      <div>
-        <div className="onyx-Timing">
-          <select
-            id="onyx-job-rhythm"
-            className="onyx-Input"
-            data-onyx="job-rhythm"
-            value={timing.rhythm}
-            onChange={event => change({ ...timing, rhythm: event.target.value as Rhythm })}
-          >
-            {Object.entries(rhythms).map(([rhythm, name]) => (
-              <option key={rhythm} value={rhythm}>
-                {name}
-              </option>
-            ))}
-          </select>
-          <Details {...{ timing, change }} />
-        </div>
-        {children}
+    <Field id="onyx-job-rhythm" label={trans.__('When')} help={help}>
+      <div className="onyx-Timing">
+        <Select
+          id="onyx-job-rhythm"
+          hook="job-rhythm"
+          value={timing.rhythm}
+          options={rhythms}
+          choose={rhythm => change({ ...timing, rhythm })}
+        />
+        <Details {...{ timing, change }} />
       </div>
-    </div>
+    </Field>
   );
 }
 
@@ -76,19 +67,13 @@ function Details({ timing, change }: DetailsProps): JSX.Element {
             value={timing.count}
             onChange={event => change({ ...timing, count: event.target.value })}
           />
-          <select
-            className="onyx-Input"
-            data-onyx="job-unit"
-            aria-label={trans.__('Unit')}
+          <Select
+            hook="job-unit"
+            label={trans.__('Unit')}
             value={timing.unit}
-            onChange={event => change({ ...timing, unit: event.target.value as Unit })}
-          >
-            {unitsIn(trans).map(([unit, name]) => (
-              <option key={unit} value={unit}>
-                {name}
-              </option>
-            ))}
-          </select>
+            options={unitsIn(trans)}
+            choose={unit => change({ ...timing, unit })}
+          />
         </>
       );
     case 'cron':
@@ -106,19 +91,13 @@ function Details({ timing, change }: DetailsProps): JSX.Element {
       return (
         <>
           {timing.rhythm === 'weekly' && (
-            <select
-              className="onyx-Input"
-              data-onyx="job-weekday"
-              aria-label={trans.__('Day')}
+            <Select
+              hook="job-weekday"
+              label={trans.__('Day')}
               value={timing.weekday}
-              onChange={event => change({ ...timing, weekday: event.target.value })}
-            >
-              {weekdays().map((name, day) => (
-                <option key={name} value={String(day)}>
-                  {name}
-                </option>
-              ))}
-            </select>
+              options={weekdays()}
+              choose={weekday => change({ ...timing, weekday })}
+            />
           )}
           <input
             type="time"
@@ -133,18 +112,20 @@ function Details({ timing, change }: DetailsProps): JSX.Element {
   }
 }
 
-function unitsIn(trans: ReturnType<typeof useUi>['trans']): Array<[Unit, string]> {
-  const names: Record<Unit, string> = {
-    seconds: trans.__('seconds'),
-    minutes: trans.__('minutes'),
-    hours: trans.__('hours'),
-    days: trans.__('days')
-  };
-  return (Object.keys(UNITS) as Unit[]).map(unit => [unit, names[unit]]);
+function unitsIn(trans: Ui['trans']): Array<[Unit, string]> {
+  return [
+    ['seconds', trans.__('seconds')],
+    ['minutes', trans.__('minutes')],
+    ['hours', trans.__('hours')],
+    ['days', trans.__('days')]
+  ];
 }
 
 /** In the browser's language, Sunday first. */
-function weekdays(): string[] {
+function weekdays(): Array<[string, string]> {
   const format = new Intl.DateTimeFormat(undefined, { weekday: 'long', timeZone: 'UTC' });
-  return Array.from({ length: 7 }, (_, day) => format.format(new Date(Date.UTC(2026, 1, 1 + day))));
+  return Array.from({ length: 7 }, (_, day) => [
+    String(day),
+    format.format(new Date(Date.UTC(2026, 1, 1 + day)))
+  ]);
 }

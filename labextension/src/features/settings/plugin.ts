@@ -5,8 +5,7 @@ import { Clipboard, ICommandPalette, MainAreaWidget, WidgetTracker } from '@jupy
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { IOnyxChat, IOnyxConnection, IOnyxRendering } from '../../tokens';
-import { onyxIcon } from '../../shared/onyx_icon';
-import { showPanel } from '../../shared/show_panel';
+import { mainPanel, showPanel } from '../../shared/show_panel';
 import { Agents } from './agents';
 import { Providers } from './providers';
 import { Settings } from './settings';
@@ -47,13 +46,7 @@ export const settingsPlugin: JupyterFrontEndPlugin<void> = {
         copyPath: () => void Clipboard.copyToSystem(settings.info?.file ?? ''),
         ui: { trans, rendering, insertCode: null, copy: text => Clipboard.copyToSystem(text) }
       });
-      const panel = new MainAreaWidget({ content });
-      panel.id = ID;
-      panel.toolbar.hide();
-      panel.title.label = trans.__('Onyx settings');
-      panel.title.icon = onyxIcon;
-      panel.title.closable = true;
-      return panel;
+      return mainPanel(ID, trans.__('Onyx settings'), content);
     };
     app.commands.addCommand(SETTINGS_COMMAND, {
       label: args => (args['isMenu'] ? trans.__('Settings…') : trans.__('Onyx: Settings')),

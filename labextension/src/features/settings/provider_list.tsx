@@ -2,7 +2,7 @@
 import { useState } from 'react';
 
 import type { AcpAgentInfo, ProviderCard } from '../../protocol/wire';
-import { moveFocus } from '../../shared/move_focus';
+import { Finder } from '../../shared/finder';
 import { useUi } from '../../shared/ui_context';
 import { agentState, groupName, groupOf, sourceName, stateName } from './provider_words';
 import type { ProviderGroup } from './provider_words';
@@ -29,16 +29,7 @@ export function ProviderList(props: ProviderListProps): JSX.Element {
   const found = (cards ?? []).filter(isFound);
   const agents = props.agents.filter(isFound);
   return (
-    <div className="onyx-Finder" onKeyDown={event => moveFocus(event, '.onyx-Row')}>
-      <input
-        type="search"
-        className="onyx-Input"
-        data-onyx="provider-search"
-        placeholder={trans.__('Search providers')}
-        aria-label={trans.__('Search providers')}
-        value={query}
-        onChange={event => setQuery(event.target.value)}
-      />
+    <Finder hook="provider-search" label={trans.__('Search providers')} query={query} search={setQuery}>
       <div className="onyx-Rows" data-onyx="provider-list">
         {GROUPS.filter(group => found.some(card => groupOf(card) === group)).map(group => (
           <section key={group} aria-label={groupName(group, trans)}>
@@ -88,6 +79,6 @@ export function ProviderList(props: ProviderListProps): JSX.Element {
         {cards === null && trans.__('Reading…')}
         {cards !== null && found.length + agents.length === 0 && trans.__('Nothing found.')}
       </div>
-    </div>
+    </Finder>
   );
 }

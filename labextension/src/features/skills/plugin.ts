@@ -12,7 +12,7 @@ import { INotebookFront, IOnyxConnection, IOnyxRendering } from '../../tokens';
 import { onyxIcon } from '../../shared/onyx_icon';
 import { SkillsPanel } from './skills_panel';
 import { commandLabel } from '../../shared/command_label';
-import { showPanel } from '../../shared/show_panel';
+import { mainPanel, showPanel } from '../../shared/show_panel';
 
 const Command = { open: 'onyx:skills', save: 'onyx:save-as-skill' };
 /** From the workspace plugin. */
@@ -55,13 +55,7 @@ export const skillsPlugin: JupyterFrontEndPlugin<void> = {
           openFile: path => void app.commands.execute(OPEN_FILE, { path })
         }
       });
-      const panel = new MainAreaWidget({ content });
-      panel.id = ID;
-      panel.toolbar.hide();
-      panel.title.label = trans.__('Skills');
-      panel.title.icon = onyxIcon;
-      panel.title.closable = true;
-      return panel;
+      return mainPanel(ID, trans.__('Skills'), content);
     };
     const open = () => showPanel(app, labShell !== null, tracker, create, 'Onyx skills');
     app.commands.addCommand(Command.open, {

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 
 import type { SkillInfo } from '../../protocol/wire';
-import { moveFocus } from '../../shared/move_focus';
+import { Finder } from '../../shared/finder';
 import { useUi } from '../../shared/ui_context';
 import type { Ui } from '../../shared/ui_context';
 
@@ -20,16 +20,7 @@ export function SkillList({ skills, leftOut, selectedId, select }: SkillListProp
   const found = (skills ?? []).filter(skill => matches(skill, query));
   const groups = [...new Set(found.map(skill => skill.source))];
   return (
-    <div className="onyx-Finder" onKeyDown={event => moveFocus(event, '[data-onyx=skill]')}>
-      <input
-        type="search"
-        className="onyx-Input"
-        data-onyx="skill-search"
-        placeholder={trans.__('Search skills')}
-        aria-label={trans.__('Search skills')}
-        value={query}
-        onChange={event => setQuery(event.target.value)}
-      />
+    <Finder hook="skill-search" label={trans.__('Search skills')} query={query} search={setQuery}>
       <div className="onyx-Rows" data-onyx="skill-list">
         {groups.map(source => (
           <section key={source} aria-label={sourceName(source, trans)}>
@@ -48,7 +39,7 @@ export function SkillList({ skills, leftOut, selectedId, select }: SkillListProp
         {skills !== null && skills.length > 0 && found.length === 0 && trans.__('Nothing found.')}
         {leftOut > 0 && trans._n('%1 more is not listed.', '%1 more are not listed.', leftOut)}
       </div>
-    </div>
+    </Finder>
   );
 }
 
