@@ -136,19 +136,11 @@ def test_edit_that_comes_while_the_file_is_read_is_seen_and_not_overwritten(path
     assert list(JobStore(path).read().jobs) == ["a", "b", "c"]
 
 
-def test_file_that_is_being_written_is_not_set_aside(path: Path) -> None:
-    class Program(JobStore):
-        """Another program has emptied the file, and writes it a little later."""
-
-        def _text(self, path: Path) -> str | None:
-            text = super()._text(path)
-            if path.name == "jobs.json" and not text:
-                written(path, made("a"), made("b"))
-            return text
-
+def test_file_that_is_being_written_is_not_set_aside(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     JobStore(path).change(lambda jobs: {"a": made("a")})
-    path.write_text("")
-    assert list(Program(path).read().jobs) == ["a", "b"]
+    path.write_text("")  # another program has emptied the file, and writes it while it is waited for
+    monkeypatch.setattr(job_store.time, "sleep", lambda _: written(path, made("a"), made("b")))
+    assert list(JobStore(path).read().jobs) == ["a", "b"]
     assert not path.with_name("jobs.json.damaged").exists()
 
 
